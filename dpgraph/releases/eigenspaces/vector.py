@@ -43,46 +43,58 @@ class DegreeResidual:
 def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
-    Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1 is the
-    squared tangent of the angle between h and A h; docs/normalized-adjacency-theory.md says how large it is in real
-    graphs. At most ``RESIDUAL.share`` of a pure part of a budget is spent.
+    Let h be the degrees, clipped to a multiple D of their average and divided by it, and q their Rayleigh quotient.
+    |Ah|^2 - 2 q h'Ah + q^2 |h|^2, over q^2 |h|^2, is the squared tangent of the angle between h and A h (entries of A h
+    are clipped in the first term); docs/normalized-adjacency-theory.md says how large it is in real graphs. It is least
+    at the quotient, so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
+
+    Each question may cost its share of a pure part of a budget, and no more than the precision that is useful. The last
+    one is not asked if its noise would hide the answer.
 
     Notes
     -----
-    *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers,
-    :func:`~dpgraph.bounds.sensitivity.clipped_product` for the third.
+    *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers. In the third, where q is
+    public, one more edge raises the clipped squares (:func:`~dpgraph.bounds.sensitivity.clipped_product`), h'Ah and
+    |h|^2. So it rises by the changes of the first and the last at most, and falls by that of h'Ah at most.
     """
-    w, n = graph.max_weight, graph.n_vertices
-    cap = max(RESIDUAL.cap * mean_degree, w)
+    w, n, epsilon = graph.max_weight, graph.n_vertices, call.epsilon
+    mean, cap = max(mean_degree, w), max(RESIDUAL.cap * mean_degree, w)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    epsilon = call.epsilon
-    shares = [share * min(epsilon, RESIDUAL.enough) for share in RESIDUAL.shares]
+    exact_length, exact_value = float(np.sum(h * h)), float(np.sum(h * product))
 
-    def release(k: int, name: str, exact: float, bound: float) -> float:
-        return call.at_epsilon(shares[k]).release(Measurement(name, np.array([exact]), l1=bound)).number
-
-    length = release(0, "squared length of degrees", float(np.sum(h * h)), of_length)
-    value = release(1, "quotient of degrees", float(np.sum(h * product)), of_value)
-    length = min(max(length, 1.0), float(n))
-    quotient = max(value / length, 0.0)
+    asked = call.at_epsilon(rough_epsilon(epsilon * RESIDUAL.shares[0], of_length, n / RESIDUAL.cap**2))
+    length, length_std = asked.release(Measurement("squared length of degrees", np.array([exact_length]), l1=of_length))
+    size = min(max(float(length[0]), 1.0), float(n))
+    asked = call.at_epsilon(rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size))
+    value, value_std = asked.release(Measurement("quotient of degrees", np.array([exact_value]), l1=of_value))
+    quotient = max(float(value[0]) / size, 0.0)
     if not quotient:
         return DegreeResidual(0.0, False)
-    mean = max(mean_degree, w)
     spread_is_lost = w * math.sqrt(n) > RESIDUAL.sparse * epsilon * mean
     if epsilon >= RESIDUAL.findable and spread_is_lost and quotient > RESIDUAL.concentrated * mean:
         return DegreeResidual(quotient, True)
-    limit = RESIDUAL.limit * quotient
-    of_squares = sensitivity.clipped_product(w, limit)
-    squares = quotient**2 * length  # expected, if the residual is small
-    scales = (of_length / length / shares[0], 2 * of_value / value / shares[1], of_squares / squares / shares[2])
-    std = math.sqrt(2.0) * math.hypot(*scales)
+    limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
+    bound = max(sensitivity.clipped_product(w, limit) + quotient**2 * of_length, 2 * quotient * of_value)
+    wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
+    asked = call.at_epsilon(min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise))
+    std = wanted / asked.epsilon
     if std > RESIDUAL.clear:
         return DegreeResidual(quotient, False)
-    exact = float(np.sum(np.minimum(product, limit) ** 2))
-    noisy = release(2, "squared product of degrees", exact, of_squares)
-    return DegreeResidual(quotient, noisy / squares - 1 > RESIDUAL.large + RESIDUAL.margin * std)
+    clipped = float(np.sum(np.minimum(product, limit) ** 2))
+    exact = clipped - 2 * quotient * exact_value + quotient**2 * exact_length
+    noisy = asked.release(Measurement("squared residual of degrees", np.array([exact]), l1=bound)).number
+    of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
+    return DegreeResidual(quotient, noisy / squares - of_quotient > RESIDUAL.large + RESIDUAL.margin * std)
+
+
+def rough_epsilon(most: float, bound: float, size: float) -> float:
+    """What a question before the residual may cost: as much as `most`, and no more than a number of this size is worth.
+
+    Its relative noise counts squared in the residual, so that it may be twice the ``RESIDUAL.precise`` of that one.
+    """
+    return min(most, math.sqrt(2.0) * bound / (size * 2 * RESIDUAL.precise))
 
 
 def release_leading_vector(
