@@ -280,12 +280,9 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
         yield "clipped_degrees (quotient)", np.abs(value[0] - value[1]) / bounds[1]
         for limit in (w, 4.0 * w, 20.0 * w):
             squares = [np.sum(np.minimum(y, limit) ** 2, axis=1) for y in products]
-            of_squares = sensitivity.clipped_product(w, limit)
-            yield "clipped_product", np.abs(squares[0] - squares[1]) / of_squares
-            for q in (limit / 2, limit / 20):
-                residuals = [s - 2 * q * v + q**2 * x for s, v, x in zip(squares, value, length, strict=True)]
-                bound = max(of_squares + q**2 * bounds[0], 2 * q * bounds[1])
-                yield "residual of clipped degrees", np.abs(residuals[0] - residuals[1]) / bound
+            for q in (0.0, limit / 2, 2 * limit):
+                ends = [s - 2 * q * v + q**2 * x for s, v, x in zip(squares, value, length, strict=True)]
+                yield "clipped_residual", np.abs(ends[0] - ends[1]) / sensitivity.clipped_residual(w, cap, limit, q)
 
 
 def whole_spectra(pairs: Pairs) -> Ratios:

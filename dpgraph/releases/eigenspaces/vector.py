@@ -53,9 +53,8 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
 
     Notes
     -----
-    *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers. In the third, where q is
-    public, one more edge raises the clipped squares (:func:`~dpgraph.bounds.sensitivity.clipped_product`), h'Ah and
-    |h|^2. So it rises by the changes of the first and the last at most, and falls by that of h'Ah at most.
+    *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers,
+    :func:`~dpgraph.bounds.sensitivity.clipped_residual` for the third, where q is public.
     """
     w, n, epsilon = graph.max_weight, graph.n_vertices, call.epsilon
     mean, cap = max(mean_degree, w), max(RESIDUAL.cap * mean_degree, w)
@@ -76,7 +75,7 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     if epsilon >= RESIDUAL.findable and spread_is_lost and quotient > RESIDUAL.concentrated * mean:
         return DegreeResidual(quotient, True)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
-    bound = max(sensitivity.clipped_product(w, limit) + quotient**2 * of_length, 2 * quotient * of_value)
+    bound = sensitivity.clipped_residual(w, cap, limit, quotient)
     wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
     asked = call.at_epsilon(min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise))
     std = wanted / asked.epsilon
