@@ -244,7 +244,7 @@ class Residual:
     cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 2.0  # Entries of A h are clipped at this many quotients h'Ah/|h|^2; > 0
     # At most these shares of epsilon, for |h|^2, h'Ah and |Ah|^2 - 2 q h'Ah + q^2 |h|^2
-    shares: tuple[float, float, float] = (0.003, 0.006, 0.0075)
+    shares: tuple[float, float, float] = (0.003, 0.006, 0.02)
     precise: float = 0.015  # Standard deviation of the residual below which nothing more is spent on it; > 0
     large: float = 0.08  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
     margin: float = 1.5  # Standard deviations; >= 0

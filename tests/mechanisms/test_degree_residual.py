@@ -40,7 +40,7 @@ def test_it_tells_where_the_leading_eigenvector_hides_on_a_group(name, is_large,
         found, entries = residual(A, 2.0, seed)
         told += found.is_large == is_large
         assert found.quotient == pytest.approx(quotient, rel=0.15)
-        assert sum(entry.epsilon for entry in entries) < 0.015 * 2.0
+        assert sum(entry.epsilon for entry in entries) < 0.02 * 2.0
     assert told >= 18
 
 
