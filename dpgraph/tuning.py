@@ -241,14 +241,14 @@ class Vector:
 class Residual:
     """How far degrees are from a leading eigenvector (releases.eigenspaces.vector)."""
 
-    cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
-    limit: float = 2.0  # Entries of A h are clipped at this many quotients h'Ah/|h|^2; > 0
-    # At most these shares of epsilon, for |h|^2, h'Ah and |Ah|^2 - 2 q h'Ah + q^2 |h|^2
-    shares: tuple[float, float, float] = (0.003, 0.006, 0.02)
-    precise: float = 0.015  # Standard deviation of the residual below which nothing more is spent on it; > 0
-    large: float = 0.08  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
-    margin: float = 1.5  # Standard deviations; >= 0
-    clear: float = 0.08  # |Ah|^2 is not asked for if the noise of the residual would be above this; > 0
+    cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
+    limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
+    # At most these shares of epsilon, for |h|^2, h'Ah and |Ah - q h|^2
+    shares: tuple[float, float, float] = (0.003, 0.009, 0.012)
+    precise: float = 0.004  # Standard deviation of the residual below which nothing more is spent on it; > 0
+    large: float = 0.05  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
+    margin: float = 1.0  # Standard deviations; >= 0
+    clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
     sparse: float = 2.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
     concentrated: float = 2.0  # And the quotient, which is the average in even graphs, above this many; > 1
     findable: float = 1.5  # And from this epsilon on it often is; > 0

@@ -64,15 +64,13 @@ def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:
 
 
 def clipped_residual(max_weight: float, cap: float, limit: float, quotient: float) -> float:
-    """Change of sum_k min((Ah)_k, limit)^2 - 2 q h'Ah + q^2 |h|^2, h as in :func:`clipped_degrees`, q and limit public.
+    """Change of sum_k min(|r_k|, limit)^2 for r = A h - q h, h as in :func:`clipped_degrees`, q and limit public.
 
     The entries of A h grow by at most 4 w in all: the growth of h_i reaches the neighbours of i, sum_k A_ki w/cap < w,
-    that of h_j those of j, and the pair itself adds w h_j to row i and w h_i to row j. A square of a number up to the
-    limit grows by at most 2 limit times as much. So one more edge raises the first sum, by 8 w limit at most, and the
-    last; h'Ah, which it raises too, counts against them. The change is at most the larger of the two.
+    that of h_j those of j, and the pair itself adds w h_j to row i and w h_i to row j. Those of h grow by w/cap at i
+    and at j. A clipped square changes by at most 2 limit times as much as its number.
     """
-    of_length, of_value = clipped_degrees(max_weight, cap)
-    return max(8.0 * max_weight * limit + quotient**2 * of_length, 2.0 * quotient * of_value)
+    return 2.0 * limit * (4.0 * max_weight + 2.0 * quotient * max_weight / cap)
 
 
 def adjacency_core(max_weight: float, Q: FloatArray) -> float:

@@ -44,9 +44,9 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
     Let h be the degrees, clipped to a multiple D of their average and divided by it, and q their Rayleigh quotient.
-    |Ah|^2 - 2 q h'Ah + q^2 |h|^2, over q^2 |h|^2, is the squared tangent of the angle between h and A h (entries of A h
-    are clipped in the first term); docs/normalized-adjacency-theory.md says how large it is in real graphs. It is least
-    at the quotient, so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
+    |Ah - q h|^2, over q^2 |h|^2, is the squared tangent of the angle between h and A h. The entries of A h - q h are
+    clipped; docs/normalized-adjacency-theory.md says how large the sum is in real graphs. It is least at the quotient,
+    so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
 
     Each question may cost its share of a pure part of a budget, and no more than the precision that is useful. The last
     one is not asked if its noise would hide the answer.
@@ -61,39 +61,41 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    exact_length, exact_value = float(np.sum(h * h)), float(np.sum(h * product))
 
-    asked = call.at_epsilon(rough_epsilon(epsilon * RESIDUAL.shares[0], of_length, n / RESIDUAL.cap**2))
-    length, length_std = asked.release(Measurement("squared length of degrees", np.array([exact_length]), l1=of_length))
-    size = min(max(float(length[0]), 1.0), float(n))
-    asked = call.at_epsilon(rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size))
-    value, value_std = asked.release(Measurement("quotient of degrees", np.array([exact_value]), l1=of_value))
-    quotient = max(float(value[0]) / size, 0.0)
+    def release(name: str, exact: float, bound: float, asked: float) -> tuple[float, float]:
+        released = call.at_epsilon(asked).release(Measurement(name, np.array([exact]), l1=bound))
+        return released.number, released.std
+
+    asked = rough_epsilon(epsilon * RESIDUAL.shares[0], of_length, n / RESIDUAL.cap**2)
+    length, length_std = release("squared length of degrees", float(np.sum(h * h)), of_length, asked)
+    size = min(max(length, 1.0), float(n))
+    asked = rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size)
+    value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value, asked)
+    quotient, quotient_std = max(value / size, 0.0), value_std / size
     if not quotient:
         return DegreeResidual(0.0, False)
     spread_is_lost = w * math.sqrt(n) > RESIDUAL.sparse * epsilon * mean
-    if epsilon >= RESIDUAL.findable and spread_is_lost and quotient > RESIDUAL.concentrated * mean:
+    if epsilon >= RESIDUAL.findable and spread_is_lost and quotient - quotient_std > RESIDUAL.concentrated * mean:
         return DegreeResidual(quotient, True)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
     bound = sensitivity.clipped_residual(w, cap, limit, quotient)
     wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
-    asked = call.at_epsilon(min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise))
-    std = wanted / asked.epsilon
+    asked = min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise)
+    of_quotient = (length_std / size) ** 2 + (quotient_std / quotient) ** 2
+    std = math.hypot(wanted / asked, math.sqrt(5.0) * of_quotient)
     if std > RESIDUAL.clear:
         return DegreeResidual(quotient, False)
-    clipped = float(np.sum(np.minimum(product, limit) ** 2))
-    exact = clipped - 2 * quotient * exact_value + quotient**2 * exact_length
-    noisy = asked.release(Measurement("squared residual of degrees", np.array([exact]), l1=bound)).number
-    of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
-    return DegreeResidual(quotient, noisy / squares - of_quotient > RESIDUAL.large + RESIDUAL.margin * std)
+    exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
+    found = release("squared residual of degrees", exact, bound, asked)[0] / squares - of_quotient
+    return DegreeResidual(quotient, found > RESIDUAL.large + RESIDUAL.margin * std)
 
 
 def rough_epsilon(most: float, bound: float, size: float) -> float:
     """What a question before the residual may cost: as much as `most`, and no more than a number of this size is worth.
 
-    Its relative noise counts squared in the residual, so that it may be twice the ``RESIDUAL.precise`` of that one.
+    Its relative noise counts squared in the residual: the square is a quarter of the ``RESIDUAL.precise`` of that one.
     """
-    return min(most, math.sqrt(2.0) * bound / (size * 2 * RESIDUAL.precise))
+    return min(most, math.sqrt(2.0) * bound / (size * math.sqrt(RESIDUAL.precise / 4)))
 
 
 def release_leading_vector(
