@@ -249,9 +249,9 @@ class Residual:
     large: float = 0.05  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
     margin: float = 1.0  # Standard deviations; >= 0
     clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
-    sparse: float = 2.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
-    concentrated: float = 2.0  # And the quotient, which is the average in even graphs, above this many; > 1
-    findable: float = 1.5  # And from this epsilon on it often is; > 0
+    concentrated: float = 2.0  # Degrees are concentrated if the quotient, about 1 in even graphs, is above this many averages; > 1
+    # Products that start far from a vector find it if the quotient is above this many w sqrt(n)/epsilon; > 0
+    findable: float = 0.45
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
 
     Each question may cost its share of a pure part of a budget, and no more than the precision that is useful. The last
-    one is not asked if its noise would hide the answer.
+    one is not asked if its noise would hide the answer, or that of the products would hide any vector.
 
     Notes
     -----
@@ -72,11 +72,8 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     asked = rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size)
     value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value, asked)
     quotient, quotient_std = max(value / size, 0.0), value_std / size
-    if not quotient:
-        return DegreeResidual(0.0, False)
-    spread_is_lost = w * math.sqrt(n) > RESIDUAL.sparse * epsilon * mean
-    if epsilon >= RESIDUAL.findable and spread_is_lost and quotient - quotient_std > RESIDUAL.concentrated * mean:
-        return DegreeResidual(quotient, True)
+    if epsilon * quotient <= RESIDUAL.findable * w * math.sqrt(n):
+        return DegreeResidual(quotient, False)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
     bound = sensitivity.clipped_residual(w, cap, limit, quotient)
     wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
