@@ -249,7 +249,7 @@ class Residual:
     large: float = 0.05  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
     margin: float = 1.0  # Standard deviations; >= 0
     clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
-    concentrated: float = 2.0  # Degrees are concentrated if the quotient, about 1 in even graphs, is above this many averages; > 1
+    concentrated: float = 2.0  # Degrees are concentrated if the quotient is above this many averages of them; > 1
     # Products that start far from a vector find it if the quotient is above this many w sqrt(n)/epsilon; > 0
     findable: float = 0.45
 
