@@ -246,10 +246,8 @@ class Residual:
     # At most these shares of epsilon, for |h|^2, h'Ah and |Ah - q h|^2
     shares: tuple[float, float, float] = (0.003, 0.009, 0.012)
     precise: float = 0.004  # Standard deviation of the residual below which nothing more is spent on it; > 0
-    large: float = 0.05  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
-    margin: float = 1.0  # Standard deviations; >= 0
+    large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
     clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
-    concentrated: float = 2.0  # Degrees are concentrated if the quotient is above this many averages of them; > 1
     # Products that start far from a vector find it if the quotient is above this many w sqrt(n)/epsilon; > 0
     findable: float = 0.45
 

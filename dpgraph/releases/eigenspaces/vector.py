@@ -84,7 +84,7 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
         return DegreeResidual(quotient, False)
     exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
     found = release("squared residual of degrees", exact, bound, asked)[0] / squares - of_quotient
-    return DegreeResidual(quotient, found > RESIDUAL.large + RESIDUAL.margin * std)
+    return DegreeResidual(quotient, found > RESIDUAL.large + std)
 
 
 def rough_epsilon(most: float, bound: float, size: float) -> float:
