@@ -18,7 +18,7 @@ READING = "the variance of a reading is that of a row of one number, by the same
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
-VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, answers also win where degrees are concentrated"
+VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, whether degrees are far from the vector is asked more precisely"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
 #: Their partitions are the same.

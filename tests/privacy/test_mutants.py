@@ -25,7 +25,6 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding.strategies import noisy_power
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
@@ -272,8 +271,7 @@ def residual_told_without_noise(monkeypatch):
 
     monkeypatch.setattr(Call, "release", exactly)
     # Twelve vertices are too few for an answer through the noise of a few epsilon: so much more is asked with.
-    monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, enough=math.inf))
-    monkeypatch.setattr(noisy_power, "RESIDUAL", vector.RESIDUAL)
+    monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, precise=1e-9))
 
 
 def noise_of_readings_halved(monkeypatch):
