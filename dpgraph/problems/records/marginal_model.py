@@ -92,7 +92,7 @@ class MarginalModel:
         )
         self._loss = losses[self.noise.conjunctions]
         self._to_parities = from_conjunctions if self.noise.conjunctions else None
-        self.degree = _choose_degree(request.degree, self.released, conjunctions=self.noise.conjunctions)
+        self.degree = _choose_degree(request, self.released, conjunctions=self.noise.conjunctions)
         #: Parities that the projection handles: the released ones come first, in the same order.
         self._basis = self.released if self.degree <= k else ParityBasis(schema.sizes, self.degree)
         self._tables = [NonnegativeTables(g, self._basis.size) for g in groups]
@@ -211,9 +211,11 @@ def _quietest(basis: ParityBasis, losses: dict[bool, FloatArray], request: Reque
     return min(shapes, key=lambda shape: shape.loss * scales[shape.law] ** 2)
 
 
-def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
-    """Resolve "auto" and check a given degree."""
-    k = basis.order
+def _choose_degree(request: Request, basis: ParityBasis, *, conjunctions: bool) -> int:
+    """Resolve "auto" and "paper", and check a given degree."""
+    k, degree = request.k, request.degree
+    if isinstance(degree, str) and degree == "paper":
+        degree = 2 * k if request.sparsity is None else 4 * k - 4
     if isinstance(degree, str) and degree == "auto":
         wanted = 2 if conjunctions else 2 * math.ceil(k / 2)
         for candidate in (wanted, 2):
@@ -221,7 +223,7 @@ def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool)
                 return candidate
         return 0
     if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
-        raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
+        raise InvalidParameterError(f"degree must be 'auto', 'paper' or an even integer, at least 0; got {degree!r}")
     side = _side(basis, int(degree))
     if side > SIDE_LIMIT:
         raise InvalidParameterError(

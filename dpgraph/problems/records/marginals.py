@@ -51,11 +51,12 @@ def private_marginals(  # noqa: PLR0913
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
-    degree : "auto" or int, default "auto"
+    degree : "auto", "paper" or int, default "auto"
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
         have more than 1000 rows, 0 if even that is too large. 2 as well when records are so sparse that conjunctions
-        are released (:mod:`dpgraph.projections.moment_constraints`).
+        are released (:mod:`dpgraph.projections.moment_constraints`). ``"paper"``: the 2k of CDEMZ24, Theorem 2.2, and
+        with `sparsity` the 4k - 4 of Theorem 2.3; an error where that matrix has more than 1500 rows.
     forest : bool, default True
         Whether the tables may move towards those of a forest, in which every attribute depends on one other alone, as
         far as the released numbers say that they are closer to the truth. False: the projection alone.
