@@ -121,7 +121,8 @@ def main() -> None:
     text = (
         "# Three-way tables of structured records, 16 attributes, epsilon = 1, delta = 1e-06\n\n"
         "Root-mean-square error of a cell, in records. One record is replaced, but in the last two columns there is "
-        f"one record more or less: compare MST ({MST_RUNS} runs, of the others {RUNS}) with the column before it.\n\n"
+        f"one record more or less: compare MST ({MST_RUNS} runs, of the others {RUNS}) with the column before it. "
+        "A blank was not run.\n\n"
     )
     (RESULTS / "marginals_structured.md").write_text(text + "".join(f"| {line} |\n" for line in lines))
 
