@@ -25,6 +25,7 @@ POSTERIOR = "posterior means of rows are summed in another order: last digits, a
 DRAWS = "the exact solver, on what is released, draws another count of random numbers, so that the noise of the estimate, drawn after it, is another"
 
 CHANGED = {
+    r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
