@@ -72,7 +72,8 @@ class Watch:
     def efforts(self) -> Iterator[int | None]:
         """Annealing sweeps of the local searches in turn: without a time limit one search, of `options.sweeps`.
 
-        With a limit they start short and double up to `options.sweeps`, as long as there is time for one.
+        With a limit they start short and double up to `options.sweeps`, as long as there is time for one, or, where a
+        proof follows, once.
         """
         if self._deadline == math.inf:
             if not self.done():
@@ -85,6 +86,6 @@ class Watch:
             yield effort
             now = time.monotonic()
             affordable = effort * (self._deadline - now) / max(now - began, 1e-9)
-            if affordable < least:
+            if affordable < least or (self.options.proof_follows and effort == most):
                 return
             effort = int(min(2 * effort, most, affordable))

@@ -53,7 +53,7 @@ def solve_and_prove(
     if prove and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
-        first = replace(first, search="beam")
+        first = replace(first, search="beam", proof_follows=True)
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, rng)
     else:
