@@ -46,7 +46,15 @@ def measure(name: str, seconds: float) -> list[object]:
     single = metis(A, 0.0)[0]
     peer, runs = metis(A, took)
     verdict = "ahead" if -ours.value < peer else "level" if -ours.value == peer else "**behind**"
-    return [name, A.shape[0], f"{-ours.value:.0f}", single, f"{peer} ({runs} runs)", f"{took:.1f}", verdict]
+    return [
+        name,
+        A.shape[0],
+        f"{-ours.value:.0f}",
+        single if math.isfinite(single) else "not balanced",
+        f"{peer} ({runs} runs)",
+        f"{took:.1f}",
+        verdict,
+    ]
 
 
 def main() -> None:

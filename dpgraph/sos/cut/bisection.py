@@ -174,8 +174,9 @@ def _restart(
     """
     deadline, count = watch.until(_SHARE_OF_RESTARTS), watch.options.starts
     for number in range(1, sys.maxsize):
-        pair = rng.choice(cuts.shape[1], 2, replace=False) if number > count and number % 2 and count > 1 else []
-        coarse = multilevel_cut(objective.matrix, largest, rng, cuts[:, pair])[:, None]
+        combined = number > count > 1 and number % 2 == 1
+        parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
+        coarse = multilevel_cut(objective.matrix, largest, rng, parents)[:, None]
         cuts = best_columns(objective, np.hstack([cuts, repair_and_swap(objective, coarse, largest)]), count)
         watch.found(objective.cut_value(cuts[:, 0]))
         if time.monotonic() >= deadline or (deadline == math.inf and 2 * number >= count):

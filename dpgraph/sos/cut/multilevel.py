@@ -80,7 +80,7 @@ def _agree(given: FloatArray, i: int, j: int, sign: float) -> bool:
     k = 0
     while k < given.shape[1] and given[i, k] * given[j, k] == sign:
         k += 1
-    return k == given.shape[1]
+    return bool(k == given.shape[1])
 
 
 @njit(nogil=True)
