@@ -27,7 +27,7 @@ _GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
-_PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000
+_PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000  # chosen on G14, G22, G32, G35 and G51
 
 
 def hyperplane_rounding(
