@@ -32,7 +32,8 @@ PAGE = """# Max-cuts at equal processor time
 Largest cuts that each solver found within {seconds:g} processor seconds of one thread, `max_cut(G, rng=0,
 time_limit={seconds:g})` the first of them; the machine is shared, which is why it is processor time
 
-(`python benchmarks/cut_peers.py --seconds {seconds:g}`). *neal* and *tabu* are the D-Wave samplers, restarted until the time is up, neal for
+(`python benchmarks/cut_peers.py --seconds {seconds:g}`). *neal* and *tabu* are the D-Wave samplers,
+restarted until the time is up, neal for
 half of it with 1,000 and for half with 10,000 sweeps. *BLS* is breakout local search (Benlic, Hao 2013), written for
 this table. *one-exchange* is that of networkx, CP-SAT that of ortools, RC2 that of python-sat, *trust regions* those of
 pymanopt on the relaxation with 100 hyperplanes and single flips after it. A dash: nothing was returned within twice
