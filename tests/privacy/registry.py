@@ -506,10 +506,10 @@ ENTRIES: tuple[Entry, ...] = (
             pure=True,
         )
         for options in (
-            {"k": 2},
-            {"k": 2, "adjacency": "add-remove"},
-            {"k": 2, "sparsity": 2},
-            {"k": 2, "categories": {0: [0, 1, 2]}},
+            {"k": 2, "delta": 0.0},
+            {"k": 2, "adjacency": "add-remove", "delta": 0.0},
+            {"k": 2, "sparsity": 2, "delta": 0.0},
+            {"k": 2, "categories": {0: [0, 1, 2]}, "delta": 0.0},
         )
     ),
     *(

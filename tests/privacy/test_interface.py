@@ -49,6 +49,11 @@ def run(entry, data, rng=0, epsilon=EPSILON, **more):
     return entry.call(data, rng=rng, epsilon=epsilon, **more)
 
 
+def test_no_two_entries_share_a_row_of_the_audit():
+    labels = [entry.label for entry in ENTRIES]
+    assert len(set(labels)) == len(labels)
+
+
 def test_every_public_private_function_is_entered_in_the_registry():
     assert {entry.function for entry in ENTRIES} == set(FUNCTIONS)
 
