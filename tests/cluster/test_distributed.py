@@ -255,6 +255,7 @@ def test_two_workers_as_processes_of_their_own_release_a_cut(edges, tmp_path):
     done = subprocess.run(
         ["sh", script, tmp_path / "edges", str(N)], env=os.environ | places, capture_output=True, text=True, timeout=120
     )
+    assert done.returncode == 0
     assert re.search(r"^0\.\d+ of about \d+ edges are cut\nPrivacyReport\(epsilon=1", done.stdout, re.MULTILINE)
     assert not [file for file in (tmp_path / "scratch").rglob("*") if file.is_file() and file.stat().st_size > 0]
 
