@@ -10,6 +10,7 @@ from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
+from dpgraph.progress import bar
 
 #: Endings of files that are read.
 _ENDINGS = (".parquet", ".csv")
@@ -68,7 +69,7 @@ class EdgeTable:
             for number, part in enumerate(shuffled.to_delayed())
         ]
         futures = client.compute(built)
-        _wait(client, futures)
+        _wait(client, futures, "blocks")
         return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
 
     def _labels(self) -> Any:
@@ -91,7 +92,7 @@ class EdgeTable:
         delayed = require("dask").delayed
         names = [name for name, part in parts for _ in range(part.npartitions)]
         tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
-        found = _wait(client, client.compute(tasks), gather=True)
+        found = _wait(client, client.compute(tasks), "rows checked", gather=True)
         total = sum(faults for _, faults, _ in found)
         if total:
             first = next(k for k, (_, faults, _) in enumerate(found) if faults)
@@ -127,10 +128,14 @@ def _client() -> Any:
         ) from None
 
 
-def _wait(client: Any, futures: list[Any], *, gather: bool = False) -> Any:
+def _wait(client: Any, futures: list[Any], title: str, *, gather: bool = False) -> Any:
     """Wait for tasks, or gather their results; they are taken back if waiting is given up."""
     try:
-        return client.gather(futures) if gather else require("distributed").wait(futures)
+        done = require("distributed").as_completed(futures)
+        with bar(len(futures), title) as shown:
+            for _ in done:
+                shown.update()
+        return client.gather(futures) if gather else None
     except BaseException:
         client.cancel(futures)
         raise

@@ -26,6 +26,7 @@ from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
+from dpgraph.progress import ended
 from dpgraph.typing import FloatArray
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
@@ -251,7 +252,8 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
         try:
-            return function(*args, **kwargs)
+            with ended():
+                return function(*args, **kwargs)
         except BaseException as error:
             if not os.environ.get("DPGRAPH_DEBUG"):
                 del args, kwargs

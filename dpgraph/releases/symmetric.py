@@ -14,6 +14,7 @@ from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
+from dpgraph.progress import show
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.results.records import PrivateSymmetricMatrix
 from dpgraph.typing import FloatArray
@@ -46,7 +47,7 @@ def release_symmetric(
 
 
 @private_function
-def private_symmetric_matrix(
+def private_symmetric_matrix(  # noqa: PLR0913
     B: ArrayLike,
     *,
     sensitivity: float,
@@ -55,6 +56,7 @@ def private_symmetric_matrix(
     adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSymmetricMatrix:
     """Release a symmetric matrix with pure differential privacy, for a bound on its change in nuclear norm.
 
@@ -77,6 +79,8 @@ def private_symmetric_matrix(
         Debited before `B` is read.
     rng : int or numpy.random.Generator, optional
         For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show progress bars on stderr.
 
     Returns
     -------
@@ -107,6 +111,7 @@ def private_symmetric_matrix(
     >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
     (True, 0.0)
     """
+    show(progress)
     check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))

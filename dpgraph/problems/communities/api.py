@@ -15,6 +15,7 @@ from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
+from dpgraph.progress import show
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities
@@ -125,6 +126,7 @@ def private_communities(  # noqa: PLR0913
     >>> [len(community) for community in found.communities], found.privacy.delta
     ([100, 100, 100], 0.0)
     """
+    show(progress)
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
@@ -138,7 +140,7 @@ def private_communities(  # noqa: PLR0913
         taken = choice.then(2 * total.value / graph.n_vertices / graph.max_weight)
         choice = cast(tuple[Strategy, Any], COMMUNITY_STRATEGIES.resolve(taken))
     strategy, options = choice
-    found = strategy.run(options, graph, main, CommunityTask(wanted, resolution, progress))
+    found = strategy.run(options, graph, main, CommunityTask(wanted, resolution))
     largest_first = np.argsort(-np.bincount(found.labels), kind="stable")
     labels = np.argsort(largest_first)[found.labels]
     between = found.weights.with_total(total.value, total.std)

@@ -18,6 +18,7 @@ from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_
 from dpgraph.problems.embedding.strategies import noisy_power
 from dpgraph.problems.embedding.strategy import EMBEDDINGS
 from dpgraph.problems.strategy import Facts, Spending, Undecided
+from dpgraph.progress import show
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -51,6 +52,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateNormalizedAdjacency:
     r"""Release a low-rank approximation of the normalized adjacency matrix with edge-level differential privacy.
 
@@ -59,7 +61,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. With 0 the call is pure: "auto" and "randomized-response", and "noisy-power" with `rank` 1.
@@ -116,6 +118,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
     >>> private.basis.shape, private.mechanism, private.privacy.delta
     ((400, 2), 'randomized-response', 0.0)
     """
+    show(progress)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)

@@ -13,6 +13,7 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
+from dpgraph.progress import show
 from dpgraph.projections import (
     Box,
     Elliptope,
@@ -42,6 +43,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSimilarities:
     r"""Release the cosine similarities of all pairs of rows, entry by entry.
 
@@ -76,7 +78,7 @@ def private_cosine_similarities(  # noqa: PLR0913
         Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
         positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
         -`tol`; 1e-3 sqrt(n) if omitted. ``"elliptope"``: certified accuracy of the distance, 1e-6 n if omitted.
-    adjacency, accountant, rng
+    adjacency, accountant, rng, progress
         As for :func:`~dpgraph.private_symmetric_matrix`.
 
     Returns
@@ -107,6 +109,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     >>> bool(private.matrix[:50, :50].mean() > 0.5), bool(private.matrix[:50, 50:].mean() < 0.2)
     (True, True)
     """
+    show(progress)
     check_choice("method", method, METHODS)
     delta = require_delta(delta, "private_cosine_similarities", _PURE)
     sensitivity = check_scale("sensitivity", sensitivity)

@@ -25,6 +25,7 @@ from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, he
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
 from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.progress import show
 from dpgraph.projections.base import public_shape
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
@@ -65,6 +66,7 @@ def private_linear_queries(  # noqa: PLR0913
     adjacency: str = "add-remove",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateAnswers:
     r"""Answer d linear queries about a histogram privately.
 
@@ -93,7 +95,7 @@ def private_linear_queries(  # noqa: PLR0913
         before `x` is read.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Neighbours have one record more or less, or one record replaced by another (and then n is public).
-    accountant, rng
+    accountant, rng, progress
         As for :func:`~dpgraph.private_max_cut`.
 
     Returns
@@ -131,6 +133,7 @@ def private_linear_queries(  # noqa: PLR0913
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
+    show(progress)
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])

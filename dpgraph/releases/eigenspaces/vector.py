@@ -20,6 +20,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
+from dpgraph.progress import steps
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
@@ -142,7 +143,7 @@ def _iterate(
     Q = start / np.linalg.norm(start)
     seen = Products(Q, iterations)
     value = 0.0
-    for t in range(iterations):
+    for t in steps(iterations, "products"):
         largest = float(np.abs(rows[:, None] * Q).max())
         exact = graph.multiply(np.rint(rows[:, None] * Q / (largest * _UNIT)) * _UNIT)
         noisy = readings.later(everywhere, exact) if t else readings.first(everywhere, exact)
