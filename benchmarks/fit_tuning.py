@@ -466,7 +466,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
     "Vector.second": (0.3, 0.8, 1.0),
     "Vector.left": (0.4, 1.0),
-    "Residual.margin": (0.0, 0.4, 1.5),
     "StabilityTest.attempt_slacks": ((0.7,), (0.35, 0.35), (0.6, 0.05)),
     "StabilityTest.test_shares": ((0.1, 0.4), (0.3, 0.7), (0.05, 0.9)),
     "StabilityTest.accepted_value": (0.4, 0.6, 0.9),

@@ -9,6 +9,9 @@ a problem are worse, so that on average at most 5 % of those that it names are n
 A cell whose mean has not changed was not measured again, or has the same outputs. It is no evidence, so that it does
 not count. Nor does the same pair of results twice: a pure mechanism stands under both deltas, and what "auto" chose
 stands under its own name too. To count these would make a loss look like chance.
+
+A rule that gains on one graph what it loses on another is deleted, so that single cells do become worse on purpose.
+What must not is a column, a mechanism at one epsilon and delta: there the gains of all graphs are added.
 """
 
 from __future__ import annotations
@@ -88,8 +91,21 @@ def worse_beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [c for c, p in zip(comparisons, corrected, strict=True) if p <= RATE]
 
 
+def columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], tuple[float, float]]:
+    """Sum of the gains of each column over its graphs, and the half-width of the 95 % interval of that sum."""
+    cells: dict[tuple[str, ...], list[Comparison]] = {}
+    for c in comparisons:
+        if c.is_new:
+            cells.setdefault(c.cell[1:], []).append(c)
+    halves = {
+        k: 1.96 * math.hypot(*(_standard_error(p) for c in found for p in (c.before, c.now)))
+        for k, found in cells.items()
+    }
+    return {k: (math.fsum(c.gain for c in found), halves[k]) for k, found in cells.items()}
+
+
 def report(name: str, comparisons: Sequence[Comparison]) -> bool:
-    """Print the cells outside their intervals, and both counts; False if one is worse beyond chance."""
+    """Print the cells and the columns outside their intervals, and both counts; False if one is worse beyond chance."""
     counted = distinct(comparisons)
     lost = worse_beyond_chance(counted)
     outside = [c for c in counted if c.outside]
@@ -103,4 +119,8 @@ def report(name: str, comparisons: Sequence[Comparison]) -> bool:
         f"{_OUTSIDE * len(counted):.1f} of each; corrected: {len(lost)} worse",
         flush=True,
     )
+    for column, (gain, half) in columns(comparisons).items():
+        if abs(gain) > half:
+            verdict = "better" if gain > 0 else "WORSE"
+            print(f"{name}, column {', '.join(filter(None, column))}: {verdict}, by {gain:+.4f} ± {half:.4f} in all")
     return not lost

@@ -1,6 +1,6 @@
 """Linear queries: error of each noise shape beside its lower bound, few records, ellipsoids at scale.
 
-Writes ``benchmarks/results/linear_queries.{csv,md,png}``; a few minutes on one core.
+Writes ``benchmarks/results/linear_queries.{csv,md}``; a few minutes on one core.
 
     python benchmarks/linear_queries.py [--quick]
 """

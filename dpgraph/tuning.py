@@ -241,21 +241,15 @@ class Vector:
 class Residual:
     """How far degrees are from a leading eigenvector (releases.eigenspaces.vector)."""
 
-    cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
-    limit: float = 2.0  # Entries of A h are clipped at this many quotients h'Ah/|h|^2; > 0
-    shares: tuple[float, float, float] = (0.005, 0.01, 0.01)  # Of epsilon, for |h|^2, h'Ah and |Ah|^2
-    large: float = 0.08  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
-    margin: float = 0.75  # Standard deviations; >= 0
-    clear: float = 0.08  # |Ah|^2 is not asked for if the noise of the residual would be above this; > 0
-    sparse: float = 2.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
-    concentrated: float = 2.0  # And the quotient, which is the average in even graphs, above this many; > 1
-    findable: float = 1.5  # And from this epsilon on it often is; > 0
-    enough: float = 2.0  # Shares are of this epsilon at most, which is enough for what is asked before products; > 0
-
-    @property
-    def share(self) -> float:
-        """Share of epsilon that the residual of the degrees may cost."""
-        return sum(self.shares)
+    cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
+    limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
+    # At most these shares of epsilon, for |h|^2, h'Ah and |Ah - q h|^2
+    shares: tuple[float, float, float] = (0.003, 0.009, 0.012)
+    precise: float = 0.004  # Standard deviation of the residual below which nothing more is spent on it; > 0
+    large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
+    clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
+    # Products that start far from a vector find it if the quotient is above this many w sqrt(n)/epsilon; > 0
+    findable: float = 0.45
 
 
 @dataclass(frozen=True)
@@ -298,7 +292,7 @@ class Embedding:
     # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
     little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
-    vector_total_share: float = 0.01  # Share of epsilon for the total weight, for a single vector
+    vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
     answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
     products_find: float = 1.2  # Products find it if their noise is; > 0
 

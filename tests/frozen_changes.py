@@ -18,19 +18,20 @@ READING = "the variance of a reading is that of a row of one number, by the same
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
-VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, answers also win where degrees are concentrated"
+VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, whether degrees are far from the vector is asked more precisely"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
 #: Their partitions are the same.
 DRAWS = "the exact solver, on what is released, draws another count of random numbers, so that the noise of the estimate, drawn after it, is another"
 
 CHANGED = {
+    r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
     r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
-    r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs",
+    r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs; the local search of cuts takes more steps",
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is the mean given the readings",
     r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",

@@ -104,6 +104,19 @@ def test_chance_makes_cells_worse_and_the_corrected_count_knows_it():
     assert sum(count > 0 for count in named) <= 4, "5 % of the tables"
 
 
+def test_a_column_is_worse_where_its_graphs_lose_together_and_not_where_they_balance():
+    rng = np.random.default_rng(0)
+    before = table(rng, 10)
+    lost = {cell: Point(p.mean - 0.01, p.half, p.runs, 0) for cell, p in before.items()}
+    balanced = {cell: Point(p.mean + 0.02 * (-1) ** k, p.half, p.runs, 0) for k, (cell, p) in enumerate(before.items())}
+    [(loss, half)] = frontier_compare.columns(compared(before, lost)).values()
+    assert loss == pytest.approx(-0.1)
+    assert half == pytest.approx(1.96 / 2.262 * np.sqrt(2 * sum(p.half**2 for p in before.values())), rel=1e-3)
+    assert loss < -half
+    [(gain, half)] = frontier_compare.columns(compared(before, balanced)).values()
+    assert abs(gain) < half
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_cells_that_are_worse_are_named_and_better_ones_are_not(sign):
     rng = np.random.default_rng(0)

@@ -63,14 +63,14 @@ def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:
     return 4.0 * max_weight / cap, 6.0 * max_weight
 
 
-def clipped_product(max_weight: float, limit: float) -> float:
-    """Change of sum_k min((Ah)_k, limit)^2 for h as in :func:`clipped_degrees` and a public limit: 8 w limit.
+def clipped_residual(max_weight: float, cap: float, limit: float, quotient: float) -> float:
+    """Change of sum_k min(|r_k|, limit)^2 for r = A h - q h, h as in :func:`clipped_degrees`, q and limit public.
 
     The entries of A h grow by at most 4 w in all: the growth of h_i reaches the neighbours of i, sum_k A_ki w/cap < w,
-    that of h_j those of j, and the pair itself adds w h_j to row i and w h_i to row j. A square of a number up to the
-    limit grows by at most 2 limit times as much.
+    that of h_j those of j, and the pair itself adds w h_j to row i and w h_i to row j. Those of h grow by w/cap at i
+    and at j. A clipped square changes by at most 2 limit times as much as its number.
     """
-    return 8.0 * max_weight * limit
+    return 2.0 * limit * (4.0 * max_weight + 2.0 * quotient * max_weight / cap)
 
 
 def adjacency_core(max_weight: float, Q: FloatArray) -> float:

@@ -37,7 +37,7 @@ _USUAL = ("bounded-iterates", "coherence", "noisy-power")
 _GROWS = "noise grows with n: expect less than here"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MechanismPlan:
     """What one mechanism would do; numbers are NaN where it is not available.
 
@@ -70,7 +70,7 @@ class MechanismPlan:
     modularity_share: float = math.nan
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Plan:
     """What a budget would buy. Made of public quantities only; nothing private was read or spent.
 

@@ -47,7 +47,7 @@ class PrivateMarginals(Result):
         for, or the projection with one did not become feasible within `max_iter` and tables alone were used.
     expected_rmse : float
         Root-mean-square error of a cell of the k-way tables, as a number of records, that the noise alone would cause;
-        known in advance. The projection only lowers the total error.
+        known in advance. What follows the release lowers it.
     converged : bool
         Whether that projection reached its tolerance; the tables are nonnegative and consistent in any case.
     residual : float

@@ -16,7 +16,7 @@ from dpgraph.typing import FloatArray
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
 
-#: Larger matrices with more entries in a row are not eliminated, which fills memory before it ends as too costly.
+#: Larger matrices with more entries in a row are not eliminated.
 _LARGE, _MOST_MEAN_DEGREE = 50_000, 10
 _PANEL = 1024  # columns: up to that many one call of LAPACK does it
 _UNIT_ROUNDOFF = 2.0**-53
@@ -67,10 +67,9 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
     live = np.flatnonzero(degrees)
     if live.size == 0:
         return True
-    if live.size > DENSE_LIMIT and degrees[live].min() > LARGEST_PIVOT_DEGREE:
-        return None  # what elimination would say, without its copies
-    if live.size > _LARGE and M.nnz > _MOST_MEAN_DEGREE * live.size:
-        return None
+    hopeless = live.size > DENSE_LIMIT and degrees[live].min() > LARGEST_PIVOT_DEGREE
+    if hopeless or (live.size > _LARGE and M.nnz > _MOST_MEAN_DEGREE * live.size):
+        return None  # what elimination would say, without its copies, or after it has filled memory
     A = M[live][:, live].tocsr()
     A.sort_indices()
     outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, _shifted(diagonal[live]), DENSE_LIMIT)

@@ -14,6 +14,8 @@ from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Objective, floored, is_optimal, relative_gap
 
 _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500  # of a search with a time limit
+_MOST_PATIENT_SWEEPS = 40_000
+_SHORT_SWEEPS = (20, 40, 80, 160, 320, 640, 1280)  # before a patient search without a limit
 
 
 class Watch:
@@ -69,22 +71,26 @@ class Watch:
             return True
         return relative_gap(self.value, self.bound) <= self.options.gap_tol
 
-    def efforts(self) -> Iterator[int | None]:
+    def efforts(self, patient: int | None = None) -> Iterator[int | None]:
         """Annealing sweeps of the local searches in turn: without a time limit one search, of `options.sweeps`.
 
-        With a limit they start short and double up to `options.sweeps`, as long as there is time for one.
+        A patient one, of so many sweeps, comes after short ones. With a limit they start short and double up to
+        `options.sweeps`, as long as there is time, or, where a proof follows, once.
         """
         if self._deadline == math.inf:
-            if not self.done():
-                yield self.options.sweeps
+            for sweeps in (self.options.sweeps,) if patient is None else (*_SHORT_SWEEPS, patient):
+                if self.done():
+                    return
+                yield sweeps
             return
-        most = _MOST_SWEEPS if self.options.sweeps is None else self.options.sweeps
+        most = _MOST_SWEEPS if patient is None else _MOST_PATIENT_SWEEPS
+        most = most if self.options.sweeps is None else self.options.sweeps
         effort = least = min(_FEWEST_SWEEPS, most)
         while not self.done():
             began = time.monotonic()
             yield effort
             now = time.monotonic()
             affordable = effort * (self._deadline - now) / max(now - began, 1e-9)
-            if affordable < least:
+            if affordable < least or (self.options.proof_follows and effort == most):
                 return
             effort = int(min(2 * effort, most, affordable))

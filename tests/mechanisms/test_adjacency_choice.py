@@ -34,14 +34,19 @@ def test_answers_are_chosen_for_small_graphs_and_large_budgets_and_degrees_decid
 
 
 @pytest.mark.parametrize(
-    ("mean_degree", "epsilon", "chosen"),
-    [(20.0, 4.0, "randomized-response"), (40.0, 4.0, "noisy-power"), (20.0, 2.5, "noisy-power")],
-    ids=["concentrated", "even", "small epsilon"],
+    ("is_large", "quotient", "epsilon", "chosen"),
+    [
+        (True, 55.0, 4.0, "randomized-response"),
+        (True, 50.0, 2.5, "noisy-power"),
+        (True, 25.0, 2.5, "randomized-response"),
+        (True, 5.0, 4.0, "noisy-power"),
+        (False, 55.0, 4.0, "noisy-power"),
+    ],
+    ids=["far", "products find it", "products do not", "answers do not", "near"],
 )
-def test_concentrated_degrees_and_noisy_products_mean_answers_at_large_epsilon(mean_degree, epsilon, chosen):
-    rule = choose_mechanism(20_000, 1, epsilon, 1e-6, weighted=False)
-    small = DegreeResidual(quotient=55.0, is_large=False)
-    assert getattr(rule, "then", lambda _: rule)(Start(mean_degree, small)) == chosen
+def test_answers_are_chosen_where_degrees_miss_a_vector_that_answers_find(is_large, quotient, epsilon, chosen):
+    rule = choose_mechanism(10_000, 1, epsilon, 1e-6, weighted=False)
+    assert rule.then(Start(20.0, DegreeResidual(quotient, is_large))) == chosen
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 20.0])

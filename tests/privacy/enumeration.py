@@ -279,8 +279,10 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
         yield "clipped_degrees (squared length)", np.abs(length[0] - length[1]) / bounds[0]
         yield "clipped_degrees (quotient)", np.abs(value[0] - value[1]) / bounds[1]
         for limit in (w, 4.0 * w, 20.0 * w):
-            squares = [np.sum(np.minimum(y, limit) ** 2, axis=1) for y in products]
-            yield "clipped_product", np.abs(squares[0] - squares[1]) / sensitivity.clipped_product(w, limit)
+            for q in (0.0, limit / 2, 2 * limit, 4 * limit):
+                rows = [np.minimum(np.abs(y - q * h), limit) for h, y in zip(clipped, products, strict=True)]
+                moved = np.abs(np.sum(rows[0] ** 2 - rows[1] ** 2, axis=1))
+                yield "clipped_residual", moved / sensitivity.clipped_residual(w, cap, limit, q)
 
 
 def whole_spectra(pairs: Pairs) -> Ratios:

@@ -369,15 +369,15 @@ def bit_neighbours(*, remove: bool = False) -> Iterator[tuple[str, Data, Data]]:
 
 
 def histogram_neighbours(
-    *, replace: bool = False, shapes: Sequence[tuple[int, int]] = ((10, 10), (6, 20))
+    *, replace: bool = False, shapes: Sequence[tuple[int, int]] = ((10, 10), (6, 20)), removed: int = 0
 ) -> Iterator[tuple[str, Data, Data]]:
-    """Histograms that differ in one record; square queries are prefix sums."""
+    """Histograms that differ in one record, of type `removed`; square queries are prefix sums."""
     for seed, (d, N) in enumerate(shapes):
         rng = np.random.default_rng(seed)
         A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
         x = rng.integers(1, 9, N)
         # Prefix sums move most between the ends; other queries between columns that are found by trying all pairs.
-        ends = (0, N - 1) if d == N or not replace else _furthest(A)
+        ends = (removed, N - 1) if d == N or not replace else _furthest(A)
         y = x.copy()
         y[ends[0]] -= 1
         y[ends[1]] += int(replace)

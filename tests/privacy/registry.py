@@ -546,6 +546,15 @@ ENTRIES: tuple[Entry, ...] = (
             ((*_QUERY_SHAPES, (8, 40)), {"mechanism": "k-norm"}),
         )
     ),
+    Entry(  # noise of the ellipsoid: there are too many columns for their hull; one that touches it is left out
+        "private_linear_queries",
+        partial(histogram_neighbours, shapes=((2, 2001),), removed=1800),
+        Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
+        options={"mechanism": "k-norm", "sparse": False},
+        private="x",
+        pure=True,
+        epsilon=1.0,
+    ),
     *(
         Entry(
             "private_symmetric_matrix",

@@ -25,7 +25,16 @@ from dpgraph.privacy.accounting import gdp_epsilon
 from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
-from tests.privacy.replay import RecordingSource, Release, larger_trace, observe, open_doors, reading_norms, replay
+from tests.privacy.replay import (
+    RecordingSource,
+    Release,
+    larger_trace,
+    last_hull,
+    observe,
+    open_doors,
+    reading_norms,
+    replay,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 
@@ -115,6 +124,9 @@ def evidence(release: Release, there: np.ndarray) -> float:
         return float(here - there) / release.scale
     if release.kind == "Cauchy":  # logarithms of probabilities
         return float(there - here) / release.scale
+    if release.kind == "K-norm":
+        hull = last_hull()
+        return (hull.norm(output - here) - hull.norm(output - there)) / release.scale
     if "larger trace" in release.kind:
         return (larger_trace(output - here) - larger_trace(output - there)) / release.scale
     if "wishart" in release.kind or "nuclear" in release.kind:

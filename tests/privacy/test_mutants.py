@@ -25,7 +25,6 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding.strategies import noisy_power
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
@@ -41,7 +40,7 @@ from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import Core, quietest_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
-from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
+from tests.privacy.replay import RecordingSource, doors, replay, replayed_sweeps  # noqa: F401
 from tests.privacy.statistical import audit
 
 pytestmark = pytest.mark.usefixtures("doors")
@@ -72,6 +71,8 @@ COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wish
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
 PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
 HULL = entry_of("private_linear_queries", mechanism="k-norm")
+ELLIPSOID = entry_of("private_linear_queries", mechanism="k-norm", sparse=False)
+STREAM = entry_of("private_linear_queries", mechanism="streaming")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -272,8 +273,7 @@ def residual_told_without_noise(monkeypatch):
 
     monkeypatch.setattr(Call, "release", exactly)
     # Twelve vertices are too few for an answer through the noise of a few epsilon: so much more is asked with.
-    monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, enough=math.inf))
-    monkeypatch.setattr(noisy_power, "RESIDUAL", vector.RESIDUAL)
+    monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, precise=1e-9))
 
 
 def noise_of_readings_halved(monkeypatch):
@@ -480,6 +480,32 @@ def test_a_fault_is_caught(mutant, monkeypatch):
     mutant(monkeypatch)
     with pytest.raises(AssertionError):
         check(entry)
+
+
+def k_norm_draws_halved(monkeypatch):
+    """Behind the replay, which compares scales with the ledger."""
+    draw = RecordingSource.noise_from
+    monkeypatch.setattr(
+        RecordingSource, "noise_from", lambda self, kind, scale, law: draw(self, kind, scale, lambda: law() / 2)
+    )
+
+
+def discrete_draws_halved(monkeypatch):
+    draw = NoiseSource.scalars
+    monkeypatch.setattr(NoiseSource, "scalars", lambda self, values, unit, scale: draw(self, values, unit, scale / 2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "entry"),
+    [(k_norm_draws_halved, ELLIPSOID), (discrete_draws_halved, STREAM)],
+    ids=["ellipsoid", "stream"],
+)
+def test_half_the_noise_of_an_ellipsoid_and_of_a_stream_is_caught_by_the_audit(fault, entry, monkeypatch):
+    sound = audit(entry, 600)
+    assert 0.3 * sound.promised < sound.found <= sound.promised
+    fault(monkeypatch)
+    assert audit(entry, 600).found > sound.promised
 
 
 def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch):

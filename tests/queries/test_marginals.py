@@ -73,6 +73,15 @@ def neighbours(options):
 
 
 @pytest.mark.usefixtures("doors")
+@pytest.mark.parametrize(("options", "degree"), [({}, 6), ({"sparsity": 2}, 8)], ids=["dense", "sparse"])
+def test_the_degree_of_the_paper_is_2k_or_4k_minus_4(options, degree):
+    data = baskets(7, 100, 2)
+    result = private_marginals(data, 3, degree="paper", max_iter=2000, rng=0, **options, **BUDGET)
+    assert result.degree == degree
+    with pytest.raises(InvalidParameterError, match="moment matrix of side"):
+        private_marginals(np.zeros((5, 60), dtype=int), 3, degree="paper", **options, **BUDGET)
+
+
 @pytest.mark.parametrize(("k", "options"), SHAPES)
 def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(k, options):
     shares = []

@@ -5,18 +5,23 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "false_bounds.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    """The function that judges the instance of a seed."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return runpy.run_path(str(BENCHMARKS / "false_bounds.py"))["judge"]
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(2000, marks=pytest.mark.slow)])
-def test_no_bound_of_random_instances_is_false(count):
-    judge = runpy.run_path(str(SCRIPT))["judge"]
-    wrong = [(seed, line) for seed in range(count) for line in judge(seed)[1]]
+def test_no_bound_of_random_instances_is_false(judge, count):
+    wrong = [(seed, line) for seed in range(count) for line in judge(seed)[2]]
     assert wrong == []
 
 
-def test_a_bound_that_is_lowered_a_little_is_found(monkeypatch):
-    judge = runpy.run_path(str(SCRIPT))["judge"]
+def test_a_bound_that_is_lowered_a_little_is_found(judge, monkeypatch):
     solve = judge.__globals__["max_cut"]
 
     def lowered(*args, **given):
@@ -25,4 +30,4 @@ def test_a_bound_that_is_lowered_a_little_is_found(monkeypatch):
         return result
 
     monkeypatch.setitem(judge.__globals__, "max_cut", lowered)
-    assert any(judge(seed)[1] for seed in range(10))
+    assert any(judge(seed)[2] for seed in range(10))

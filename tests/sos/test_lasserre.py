@@ -10,7 +10,7 @@ from dpgraph import sos
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
-from dpgraph.problems.cut.exact import max_cut
+from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos.moments import relaxation
 from dpgraph.sos.moments.pseudo_distribution import (
     PseudoDistribution,
@@ -283,3 +283,9 @@ def test_a_relaxation_says_whether_the_solver_stopped_before_it_was_accurate(mon
     stopped = lasserre(instance, 4, solver="scs")
     assert stopped.status != "optimal"
     assert stopped.upper_bound >= max_2csp(instance, rng=0).value
+
+
+@pytest.mark.parametrize("solve", [max_bisection, max_cut])
+def test_a_tolerance_that_would_not_be_used_is_refused(solve):
+    with pytest.raises(InvalidParameterError, match="tol is for"):
+        solve(nx.cycle_graph(5), degree=4, tol=1e-9)

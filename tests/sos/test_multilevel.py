@@ -39,6 +39,22 @@ def test_bipartite_graphs_are_cut_whole():
     assert best(matrix(double, 1.0), 0) == double.number_of_edges()
 
 
+def test_what_two_cuts_make_together_is_better_than_both():
+    A = matrix(nx.random_geometric_graph(600, 0.07, seed=5), -1.0)
+    cuts = np.column_stack([multilevel_cut(A, 0, np.random.default_rng(seed)) for seed in range(20)])
+    values = np.array([crossing(A, x) for x in cuts.T])
+    parents = cuts[:, np.argsort(values)[:2]]  # bad ones
+    children = [multilevel_cut(A, 0, np.random.default_rng(seed), parents) for seed in range(3)]
+    assert max(crossing(A, x) for x in children) > max(crossing(A, x) for x in parents.T)
+
+
+def test_what_two_equal_cuts_make_is_no_worse_though_they_are_bad():
+    A = matrix(nx.random_geometric_graph(600, 0.07, seed=5), -1.0)
+    x = np.where(np.random.default_rng(0).permutation(600) % 2, 1.0, -1.0)
+    child = multilevel_cut(A, 0, np.random.default_rng(1), np.column_stack([x, -x]))
+    assert crossing(A, child) > crossing(A, x)
+
+
 @pytest.mark.parametrize("n", [61, 200])
 def test_cuts_differ_by_at_most_the_imbalance(n):
     best(matrix(nx.barabasi_albert_graph(n, 3, seed=3), 1.0), n % 2, count=10)

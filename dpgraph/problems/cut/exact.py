@@ -118,13 +118,13 @@ def max_cut(  # noqa: PLR0913
         Annealing sweeps for each start; by default as many as take a few seconds in all.
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
-        up to 300 variables, and 1e-4 above.
+        up to 300 variables, and 1e-4 above. For "lowrank" only.
     search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
         papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
         cut is proven to be the largest, which may take for ever: set a `time_limit`. For "lowrank" only.
     progress : bool, default False
-        Show a progress bar on stderr. "lasserre" and "admm" do not read `tol`.
+        Show a progress bar on stderr.
     time_limit : float, optional
         Seconds, after which the solver ends with what it has; a step that has begun, such as a proof of a bound, is
         finished. Without a limit the local search ends after about a few seconds. With one it goes on until then, or

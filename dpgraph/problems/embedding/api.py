@@ -190,9 +190,8 @@ def _by_residual(
     chosen: Undecided, answers: Release, products: Any, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release how far the degrees are from the leading eigenvector; products go on from there."""
-    share = noisy_power.first_share(call.epsilon)
-    start = noisy_power.release_start(graph, call.epsilon, call.part(share).stage())
-    rest = call.part(1 - share).stage()
+    start, spent = noisy_power.release_start(graph, call)
+    rest = call.at_epsilon(call.epsilon - spent)
     if chosen.then(start) == ANSWERS:
         return answers(graph, rest)
     return noisy_power.release_vector(products, graph, start, rest)

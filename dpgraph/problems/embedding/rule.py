@@ -23,7 +23,6 @@ from dpgraph.problems.embedding.strategies.noisy_power import Start
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
-from dpgraph.tuning import RESIDUAL as RESIDUALS
 
 #: Questions that a release answers: :func:`release_unevenness`, and
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
@@ -69,16 +68,12 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees. At large epsilon answers also win where degrees are
-    concentrated and the noise of a count, squared in quotients, is more than that of answers.
+    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    if epsilon < EMBEDDING_RULE.vector_by_answers:
-        wanted = start.residual.is_large and counts > EMBEDDING.products_find * quotient
-    else:
-        is_concentrated = quotient > RESIDUALS.concentrated * start.mean_degree
-        wanted = start.residual.is_large or (is_concentrated and counts**2 > answers * quotient)
-    return "randomized-response" if wanted and answers < EMBEDDING.answers_find * quotient else "noisy-power"
+    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
+    is_found = answers < EMBEDDING.answers_find * quotient
+    return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
+from dpgraph.denoise.forests import forest_parities
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema
 from dpgraph.linalg.parities import ParityBasis, elementary_symmetric
@@ -32,6 +33,10 @@ _USABLE = 0.01
 #: Tolerance and steps of the last projection, onto nonnegative tables alone. It is cheap, and it has to be accurate:
 #: the repair after it moves all tables by 2**k times the most negative cell.
 _POLISH, _POLISH_STEPS = 1e-5, 1000
+#: More tables than these are not computed from a forest: each takes some hundredths of a millisecond.
+_MOST_TABLES = 50_000
+#: Share of the noise that the first of two independent readings has more of.
+_SPLIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class MarginalModel:
         )
         self._loss = losses[self.noise.conjunctions]
         self._to_parities = from_conjunctions if self.noise.conjunctions else None
-        self.degree = _choose_degree(request.degree, self.released, conjunctions=self.noise.conjunctions)
+        self.degree = _choose_degree(request, self.released, conjunctions=self.noise.conjunctions)
         #: Parities that the projection handles: the released ones come first, in the same order.
         self._basis = self.released if self.degree <= k else ParityBasis(schema.sizes, self.degree)
         self._tables = [NonnegativeTables(g, self._basis.size) for g in groups]
@@ -97,17 +102,67 @@ class MarginalModel:
         cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
         return math.sqrt(float(self._loss @ variances) / cells)
 
+    def estimate(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
+        """Consistent parities with nonnegative tables: :meth:`project`, and what a forest says of noisy parities.
+
+        The result lies between the projection and the projection of parities that are pulled towards a forest. The
+        share is found by least squares: with more noise z the readings become two that are independent, and what the
+        first says is compared with the second.
+        """
+        nearest = self.project(means, variances, tol=tol, max_iter=max_iter)
+        if self.k < 2 or math.comb(len(self.released.sizes), self.k) > _MOST_TABLES:
+            return nearest
+        pulled = self._pulled(nearest, means, variances, tol=tol, max_iter=max_iter)
+        z = np.sqrt(variances) * np.random.default_rng(0).normal(size=means.size)
+        first = means + _SPLIT * z, (1 + _SPLIT**2) * variances
+        second = self._parities(means - z / _SPLIT, variances)[0]
+        start = self.project(*first, tol=tol, max_iter=max_iter)
+        step = self._pulled(start, *first, tol=tol, max_iter=max_iter).theta - start.theta
+        length = float(self._tables_loss @ step**2)
+        agreement = float((self._tables_loss * step) @ (second - start.theta))
+        share = min(max(agreement / length, 0.0), 1.0) if length > 0 else 0.0
+        return MomentProjection(
+            (1 - share) * nearest.theta + share * pulled.theta,
+            nearest.iterations + pulled.iterations,
+            max(nearest.residual, pulled.residual),
+            nearest.converged and pulled.converged,
+            min(nearest.degree, pulled.degree),
+        )
+
     def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         """Nearest consistent parities with nonnegative tables, from the noisy statistics.
 
         The projection is one with a moment matrix, or onto tables alone where that did not become feasible in time.
         """
-        if self._to_parities is not None:
-            means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
+        return self._project(*self._parities(means, variances), tol=tol, max_iter=max_iter)
+
+    def _parities(self, means: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Noisy parities and the variances of their noise."""
+        if self._to_parities is None:
+            return means, variances
+        return self._to_parities @ means, self._to_parities.power(2) @ variances
+
+    def _pulled(
+        self, nearest: MomentProjection, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int
+    ) -> MomentProjection:
+        """Project parities that are pulled towards a forest as far as their distance from it is noise.
+
+        W. James, C. Stein, "Estimation with quadratic loss", 1961, for each order.
+        """
+        noisy, noise = self._parities(means, variances)
+        forest = forest_parities(self.released, nearest.theta, noisy, noise)
+        orders = self.released.orders
+        moved = np.bincount(orders, weights=(noisy - forest) ** 2)
+        kept = np.maximum(1 - np.bincount(orders, weights=noise) / np.maximum(moved, np.finfo(float).tiny), 0.0)
+        kept[:2] = 1.0  # a forest says nothing about single attributes
+        pulled = forest + kept[orders] * (noisy - forest)
+        return self._project(pulled, noise, tol=tol, max_iter=max_iter)
+
+    def _project(self, parities: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
-        y[: means.size], noise[: means.size] = means, variances
+        y[: parities.size], noise[: parities.size] = parities, variances
         found = self._nearest(y, noise, tol=tol, max_iter=max_iter)
-        return replace(found, theta=self._repaired(found.theta)[: means.size])
+        return replace(found, theta=self._repaired(found.theta)[: parities.size])
 
     def _nearest(self, y: FloatArray, noise: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
@@ -156,9 +211,11 @@ def _quietest(basis: ParityBasis, losses: dict[bool, FloatArray], request: Reque
     return min(shapes, key=lambda shape: shape.loss * scales[shape.law] ** 2)
 
 
-def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
-    """Resolve "auto" and check a given degree."""
-    k = basis.order
+def _choose_degree(request: Request, basis: ParityBasis, *, conjunctions: bool) -> int:
+    """Resolve "auto" and "paper", and check a given degree."""
+    k, degree = request.k, request.degree
+    if isinstance(degree, str) and degree == "paper":
+        degree = 2 * k if request.sparsity is None else 4 * k - 4
     if isinstance(degree, str) and degree == "auto":
         wanted = 2 if conjunctions else 2 * math.ceil(k / 2)
         for candidate in (wanted, 2):
@@ -166,7 +223,7 @@ def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool)
                 return candidate
         return 0
     if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
-        raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
+        raise InvalidParameterError(f"degree must be 'auto', 'paper' or an even integer, at least 0; got {degree!r}")
     side = _side(basis, int(degree))
     if side > SIDE_LIMIT:
         raise InvalidParameterError(

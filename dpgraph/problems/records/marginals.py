@@ -30,6 +30,7 @@ def private_marginals(  # noqa: PLR0913
     delta: float = 0.0,
     sparsity: int | None = None,
     degree: int | str = "auto",
+    forest: bool = True,
     categories: Mapping[Any, Sequence[Any]] | None = None,
     adjacency: str = "replace",
     tol: float = 2e-3,
@@ -52,11 +53,15 @@ def private_marginals(  # noqa: PLR0913
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
-    degree : "auto" or int, default "auto"
+    degree : "auto", "paper" or int, default "auto"
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
         have more than 1000 rows, 0 if even that is too large. 2 as well when records are so sparse that conjunctions
-        are released (:mod:`dpgraph.projections.moment_constraints`).
+        are released (:mod:`dpgraph.projections.moment_constraints`). ``"paper"``: the 2k of CDEMZ24, Theorem 2.2, and
+        with `sparsity` the 4k - 4 of Theorem 2.3; an error where that matrix has more than 1500 rows.
+    forest : bool, default True
+        Whether the tables may move towards those of a forest, in which every attribute depends on one other alone, as
+        far as the released numbers say that they are closer to the truth. False: the projection alone.
     categories : mapping, optional
         Public values of the categorical columns, by label. Declared categories of pandas columns are used as they are.
     adjacency : {"replace", "add-remove"}, default "replace"
@@ -81,15 +86,17 @@ def private_marginals(  # noqa: PLR0913
     -----
     *Guarantee.* (epsilon, delta)-DP. The weighted means of the generalised parities (with `sparsity`: of the
     conjunctions) of at most k attributes are released once, on a grid, with discrete Gaussian or discrete Laplace
-    noise; their sensitivities are proved in :mod:`dpgraph.bounds.parities`. Projection, repair and tables are
-    post-processing.
+    noise; their sensitivities are proved in :mod:`dpgraph.bounds.parities`. Projection, forest, repair and
+    tables are post-processing.
 
     *Accuracy.* All tables are computed from one vector of parities. It is projected onto a convex set that holds the
-    parities of every data set, in the metric of the k-way tables, which never increases their squared error.
+    parities of every data set, in the metric of the k-way tables, which never increases their squared error. The
+    forest is a model, and what it says is used as far as noisy parities, read a second time, agree with it.
 
     References
     ----------
     CDEMZ24, Theorems 2.2, 2.3 and A.4.
+    C. K. Chow, C. N. Liu, "Approximating discrete probability distributions with dependence trees", 1968.
     B. Barak et al., "Privacy, accuracy, and consistency too", PODS 2007 (parities as the basis of marginals).
 
     Examples
@@ -116,7 +123,8 @@ def private_marginals(  # noqa: PLR0913
     least = LEAST_MU * math.sqrt(model.released.size)
     call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
     means, variances, count = release_means(statistics.sums(data), statistics, call)
-    found = model.project(means, variances, tol=tol, max_iter=max_iter)
+    estimate = model.estimate if forest else model.project
+    found = estimate(means, variances, tol=tol, max_iter=max_iter)
     return PrivateMarginals(
         columns=schema.columns,
         categories=schema.categories,
@@ -154,7 +162,7 @@ def expected_error(
     Returns
     -------
     float
-        Of the noise alone. It is the same for any number of records, and the projection only lowers it.
+        Of the noise alone. It is the same for any number of records, and what follows the release lowers it.
 
     Raises
     ------

@@ -44,46 +44,56 @@ class DegreeResidual:
 def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
-    Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1 is the
-    squared tangent of the angle between h and A h; docs/normalized-adjacency-theory.md says how large it is in real
-    graphs. At most ``RESIDUAL.share`` of a pure part of a budget is spent.
+    Let h be the degrees, clipped to a multiple D of their average and divided by it, and q their Rayleigh quotient.
+    |Ah - q h|^2, over q^2 |h|^2, is the squared tangent of the angle between h and A h. The entries of A h - q h are
+    clipped; docs/normalized-adjacency-theory.md says how large the sum is in real graphs. It is least at the quotient,
+    so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
+
+    Each question may cost its share of a pure part of a budget, and no more than the precision that is useful. The last
+    one is not asked if its noise would hide the answer, or that of the products would hide any vector.
 
     Notes
     -----
     *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers,
-    :func:`~dpgraph.bounds.sensitivity.clipped_product` for the third.
+    :func:`~dpgraph.bounds.sensitivity.clipped_residual` for the third, where q is public.
     """
-    w, n = graph.max_weight, graph.n_vertices
-    cap = max(RESIDUAL.cap * mean_degree, w)
+    w, n, epsilon = graph.max_weight, graph.n_vertices, call.epsilon
+    mean, cap = max(mean_degree, w), max(RESIDUAL.cap * mean_degree, w)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    epsilon = call.epsilon
-    shares = [share * min(epsilon, RESIDUAL.enough) for share in RESIDUAL.shares]
 
-    def release(k: int, name: str, exact: float, bound: float) -> float:
-        return call.at_epsilon(shares[k]).release(Measurement(name, np.array([exact]), l1=bound)).number
+    def release(name: str, exact: float, bound: float, asked: float) -> tuple[float, float]:
+        released = call.at_epsilon(asked).release(Measurement(name, np.array([exact]), l1=bound))
+        return released.number, released.std
 
-    length = release(0, "squared length of degrees", float(np.sum(h * h)), of_length)
-    value = release(1, "quotient of degrees", float(np.sum(h * product)), of_value)
-    length = min(max(length, 1.0), float(n))
-    quotient = max(value / length, 0.0)
-    if not quotient:
-        return DegreeResidual(0.0, False)
-    mean = max(mean_degree, w)
-    spread_is_lost = w * math.sqrt(n) > RESIDUAL.sparse * epsilon * mean
-    if epsilon >= RESIDUAL.findable and spread_is_lost and quotient > RESIDUAL.concentrated * mean:
-        return DegreeResidual(quotient, True)
-    limit = RESIDUAL.limit * quotient
-    of_squares = sensitivity.clipped_product(w, limit)
-    squares = quotient**2 * length  # expected, if the residual is small
-    scales = (of_length / length / shares[0], 2 * of_value / value / shares[1], of_squares / squares / shares[2])
-    std = math.sqrt(2.0) * math.hypot(*scales)
+    asked = rough_epsilon(epsilon * RESIDUAL.shares[0], of_length, n / RESIDUAL.cap**2)
+    length, length_std = release("squared length of degrees", float(np.sum(h * h)), of_length, asked)
+    size = min(max(length, 1.0), float(n))
+    asked = rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size)
+    value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value, asked)
+    quotient, quotient_std = max(value / size, 0.0), value_std / size
+    if epsilon * quotient <= RESIDUAL.findable * w * math.sqrt(n):
+        return DegreeResidual(quotient, False)
+    limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
+    bound = sensitivity.clipped_residual(w, cap, limit, quotient)
+    wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
+    asked = min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise)
+    of_quotient = (length_std / size) ** 2 + (quotient_std / quotient) ** 2
+    std = math.hypot(wanted / asked, math.sqrt(5.0) * of_quotient)
     if std > RESIDUAL.clear:
         return DegreeResidual(quotient, False)
-    exact = float(np.sum(np.minimum(product, limit) ** 2))
-    noisy = release(2, "squared product of degrees", exact, of_squares)
-    return DegreeResidual(quotient, noisy / squares - 1 > RESIDUAL.large + RESIDUAL.margin * std)
+    exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
+    found = release("squared residual of degrees", exact, bound, asked)[0] / squares - of_quotient
+    return DegreeResidual(quotient, found > RESIDUAL.large + std)
+
+
+def rough_epsilon(most: float, bound: float, size: float) -> float:
+    """What a question before the residual may cost: as much as `most`, and no more than a number of this size is worth.
+
+    Its relative noise counts squared in the residual: the square is a quarter of the ``RESIDUAL.precise`` of that one.
+    """
+    return min(most, math.sqrt(2.0) * bound / (size * math.sqrt(RESIDUAL.precise / 4)))
 
 
 def release_leading_vector(

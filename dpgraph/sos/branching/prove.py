@@ -46,14 +46,14 @@ def solve_and_prove(
     """
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
-    planes, first = _planes(core, prove=prove), options
+    planes, first = _planes(core, prove=prove), replace(options, patient=not prove)
     if limit is not None and planes:
         share = _SHARE_BEFORE_PROOF if prove else _SHARE_BEFORE_PLANES
-        first = replace(options, time_limit=share * limit)
+        first = replace(first, time_limit=share * limit)
     if prove and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
-        first = replace(first, search="beam")
+        first = replace(first, search="beam", proof_follows=True)
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, rng)
     else:

@@ -168,10 +168,15 @@ def _close_gap(
 def _restart(
     objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, watch: Watch
 ) -> FloatArray:
-    """The best of `cuts` and of multilevel ones: half as many, or those that there is time for."""
+    """The best of `cuts` and of multilevel ones: half as many, or those that there is time for.
+
+    Once there are as many as are kept, every other one combines two of them.
+    """
     deadline, count = watch.until(_SHARE_OF_RESTARTS), watch.options.starts
     for number in range(1, sys.maxsize):
-        coarse = multilevel_cut(objective.matrix, largest, rng)[:, None]
+        combined = number > count > 1 and number % 2 == 1
+        parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
+        coarse = multilevel_cut(objective.matrix, largest, rng, parents)[:, None]
         cuts = best_columns(objective, np.hstack([cuts, repair_and_swap(objective, coarse, largest)]), count)
         watch.found(objective.cut_value(cuts[:, 0]))
         if time.monotonic() >= deadline or (deadline == math.inf and 2 * number >= count):

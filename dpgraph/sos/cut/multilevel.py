@@ -1,7 +1,8 @@
 """Multilevel bisections: merge strong pairs, cut what is left, and refine on the way back (Karypis, Kumar 1998).
 
 The refinement flips one vertex after another, each once, past losses too, and keeps the best prefix (Fiduccia,
-Mattheyses 1982). A negative entry merges its vertices on one side, a positive one on opposite sides.
+Mattheyses 1982). A negative entry merges its vertices on one side, a positive one on opposite sides. Two cuts are
+combined by merging only what is on one side, or on opposite ones, in both (Sanders, Schulz 2012).
 """
 
 import numpy as np
@@ -22,17 +23,23 @@ _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.1
 
 
-def multilevel_cut(matrix: sparse.csr_array, imbalance: int, rng: np.random.Generator) -> FloatArray:
-    """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it."""
+def multilevel_cut(
+    matrix: sparse.csr_array, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
+) -> FloatArray:
+    """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
+
+    With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
+    """
+    given = np.empty((matrix.shape[0], 0)) if parents is None else parents
     levels, masses = [(matrix, np.ones(matrix.shape[0]))], np.ones(matrix.shape[0])
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][0].shape[0] > _COARSEST:
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * matrix.shape[0])
         order = rng.permutation(sizes.size)
-        group, signs = match(_rows(A), masses, order, limit, False)
+        group, signs = match(_rows(A), masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = match(_rows(A), masses, order, limit, True)
+            group, signs = match(_rows(A), masses, given, order, limit, True)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         P = sparse.csr_array((signs, (np.arange(sizes.size), group)), shape=(sizes.size, int(group.max()) + 1))
@@ -44,8 +51,9 @@ def multilevel_cut(matrix: sparse.csr_array, imbalance: int, rng: np.random.Gene
         smaller.eliminate_zeros()
         levels.append((smaller, np.abs(merged)))
         lifts.append((group, signs * turned[group]))
+        given = np.sign(P.T @ given) * turned[:, None]
     A, sizes = levels.pop()
-    cuts = np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)
+    cuts = np.column_stack([given, np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)])
     cuts = refined(A, sizes, cuts, max(float(imbalance), float(sizes.max())))
     x = cuts[:, int(np.argmin(np.sum(cuts * (A @ cuts), axis=0)))]
     while lifts:
@@ -67,9 +75,21 @@ def _rows(matrix: sparse.csr_array) -> Rows:
 
 
 @njit(nogil=True)
-def match(rows: Rows, masses: FloatArray, order: IntArray, limit: float, two_hops: bool) -> tuple[IntArray, FloatArray]:
+def _agree(given: FloatArray, i: int, j: int, sign: float) -> bool:
+    """Whether the cuts given all have i and j on one side, for the sign 1, or on opposite ones."""
+    k = 0
+    while k < given.shape[1] and given[i, k] * given[j, k] == sign:
+        k += 1
+    return bool(k == given.shape[1])
+
+
+@njit(nogil=True)
+def match(
+    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float, two_hops: bool
+) -> tuple[IntArray, FloatArray]:
     """Groups of one or two vertices, of masses up to `limit`, and signs in them; each takes its strongest free pair.
 
+    The signs of the groups are those of all cuts `given`.
     With `two_hops` those that find none take one another if they share their strongest neighbour, or have none.
     Strength is the squared weight over the product of the masses (Holtgrewe, Sanders, Schulz 2010).
     """
@@ -90,11 +110,12 @@ def match(rows: Rows, masses: FloatArray, order: IntArray, limit: float, two_hop
             rating = data[p] * data[p] / masses[j]
             if rating > most:
                 hub, most, side = j, rating, s
-            if group[j] < 0 and j != i and rating > strength and masses[i] + masses[j] <= limit:
+            free = group[j] < 0 and j != i and rating > strength and masses[i] + masses[j] <= limit
+            if free and _agree(given, i, j, s):
                 best, strength, sign = j, rating, s
         if best < 0 and two_hops:
             other = waiting[hub]
-            if other >= 0 and masses[i] + masses[other] <= limit:
+            if other >= 0 and masses[i] + masses[other] <= limit and _agree(given, i, other, side * sides[other]):
                 group[i], waiting[hub] = group[other], -1
                 signs[i], signs[other] = side, sides[other]
                 continue

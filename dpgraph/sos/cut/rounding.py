@@ -20,12 +20,14 @@ _HOT = 0.45
 _WARM = 0.2  # keeps most of a good cut
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
+_MOST_SWEEPS = 2500
 _LONG_ENOUGH = 300  # sweeps
 _RECOMBINATIONS = 2
 _GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
+_PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000  # chosen on G14, G22, G32, G35 and G51
 
 
 def hyperplane_rounding(
@@ -66,6 +68,12 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
     return signs[:, order]
 
 
+def patient_sweeps(objective: CutObjective, starts: int) -> int | None:
+    """Sweeps that take a few seconds where those of the default annealing take less, or None."""
+    sweeps = default_sweeps(_PATIENT_OPERATIONS, starts * objective.n_vertices * objective.flip_cost(), _PATIENT_SWEEPS)
+    return sweeps if sweeps > _MOST_SWEEPS else None
+
+
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
@@ -74,7 +82,7 @@ def improve(
     # Of few sweeps, one long annealing is worth more than several short ones.
     signs = signs[:, : max(1, int(_OPERATIONS / (_LONG_ENOUGH * core.n_vertices * core.flip_cost())))]
     if sweeps is None:
-        sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost())
+        sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost(), _MOST_SWEEPS)
     best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)
     for _ in range(_GENERATIONS):
         copies = np.repeat(best[:, None], signs.shape[1], axis=1)

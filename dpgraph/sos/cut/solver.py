@@ -19,6 +19,7 @@ from dpgraph.sos.cut.rounding import (
     improve,
     independent_signs,
     one_opt,
+    patient_sweeps,
     recombine,
 )
 from dpgraph.sos.seed_search import SolverOptions
@@ -74,7 +75,8 @@ def _search_locally(
     What they find is recombined with the best so far.
     """
     options, found = watch.options, cut[:, None]
-    for sweeps in watch.efforts():
+    patient = patient_sweeps(objective, options.starts) if options.patient and options.sweeps is None else None
+    for sweeps in watch.efforts(patient):
         improved = improve(objective, cuts, rng, sweeps=sweeps)
         found = best_columns(objective, np.column_stack([improved, found]), options.starts)
         if sweeps is not None and found.shape[1] > 2:

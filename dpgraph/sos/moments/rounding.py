@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dpgraph.arguments import as_generator
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
@@ -37,9 +38,10 @@ def solve_by_moments(
 ) -> Solution:
     """Maximise a small instance: exact relaxation, conditioning by reweighting, independent rounding, annealing.
 
-    A seed costs one degree, so that there are at most degree - 1 of them. The options `tol` and `progress` are
-    not read.
+    A seed costs one degree, so that there are at most degree - 1 of them. The tolerance is that of the interior points.
     """
+    if options.tol is not None:
+        raise InvalidParameterError(f"tol is for relaxation='lowrank', others are solved to 1e-7; got {options.tol!r}")
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
     watch = Watch(objective, options, "moments")

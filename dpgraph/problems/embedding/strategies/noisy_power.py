@@ -14,11 +14,16 @@ from dpgraph.problems.options import NoisyPower
 from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
-from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_degree_residual, release_leading_vector
+from dpgraph.releases.eigenspaces.vector import (
+    DegreeResidual,
+    release_degree_residual,
+    release_leading_vector,
+    rough_epsilon,
+)
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
-from dpgraph.tuning import EMBEDDING, RESIDUAL
+from dpgraph.tuning import EMBEDDING
 
 #: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.reading_grid`).
 _LEAST_EPSILON = 2.0**-29
@@ -31,19 +36,17 @@ class Start(NamedTuple):
     residual: DegreeResidual
 
 
-def first_share(epsilon: float) -> float:
-    """Share of epsilon that is spent before the products of a single vector."""
-    return (EMBEDDING.vector_total_share + RESIDUAL.share) * min(1.0, RESIDUAL.enough / epsilon)
+def release_start(graph: Graph, call: Call) -> tuple[Start, float]:
+    """Release what the products of a single vector start from; also the epsilon that this has cost.
 
-
-def release_start(graph: Graph, epsilon: float, call: Call) -> Start:
-    """Release what the products of a single vector start from, for at most :func:`first_share` of epsilon.
-
-    `call` takes the lines.
+    `call` takes the lines. What is asked, and what it costs, depends on what was released before.
     """
-    total = call.at_epsilon(EMBEDDING.vector_total_share * min(epsilon, RESIDUAL.enough))
-    mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
-    return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
+    w, n = graph.max_weight, graph.n_vertices  # an average degree of 2 weighs w n
+    before = len(call.ledger.entries)
+    total = call.at_epsilon(rough_epsilon(EMBEDDING.vector_total_share * call.epsilon, w, w * n))
+    mean = 2 * release_total_weight(graph, total).value / n
+    residual = release_degree_residual(graph, mean, call)
+    return Start(mean, residual), math.fsum(entry.epsilon for entry in call.ledger.entries[before:])
 
 
 def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
@@ -71,8 +74,8 @@ def _check(options: NoisyPower, facts: Facts) -> None:
 
 def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
-        start = release_start(graph, call.epsilon, call)
-        return release_vector(options, graph, start, call.part(1 - first_share(call.epsilon)))
+        start, spent = release_start(graph, call)
+        return release_vector(options, graph, start, call.at_epsilon(call.epsilon - spent))
     mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
