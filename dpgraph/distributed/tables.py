@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from dpgraph.distributed.blocks import BYTES, Block, Edges
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
@@ -50,7 +52,9 @@ class EdgeTable:
                         "the ends of an edge with source= and target=, and its weight with weight="
                     )
 
-    def read(self, weight: str | None, grid: WeightGrid, max_weight: float, *, directed: bool) -> DistributedGraph:
+    def read(
+        self, weight: str | None, grid: WeightGrid, max_weight: float, *, directed: bool, progress: bool = False
+    ) -> DistributedGraph:
         """Read the edges into blocks on the workers of the client of now."""
         client, n = _client(), len(self.nodes)
         columns = [self.source, self.target, *([] if weight is None else [weight])]
@@ -59,7 +63,7 @@ class EdgeTable:
         count = max(2, table.npartitions, 2 * sum(client.nthreads().values()))
         edges = Edges(n, self.source, self.target, weight, directed, min(count, n))
         labels = None if self.numbered else self._labels()
-        self._refuse_faults(client, edges, labels, parts)
+        self._refuse_faults(client, edges, labels, parts, progress=progress)
         meta = {"block": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
         arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
         shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
@@ -68,7 +72,7 @@ class EdgeTable:
             for number, part in enumerate(shuffled.to_delayed())
         ]
         futures = client.compute(built)
-        _wait(client, futures)
+        _wait(client, futures, "edges are sorted", progress=progress)
         return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
 
     def _labels(self) -> Any:
@@ -86,12 +90,14 @@ class EdgeTable:
         }
         return [(file.name, readers[file.suffix](file)) for file in self.frame]
 
-    def _refuse_faults(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> None:
+    def _refuse_faults(
+        self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]], *, progress: bool
+    ) -> None:
         """Refuse a table with a malformed row: the rule is that of one machine."""
         delayed = require("dask").delayed
         names = [name for name, part in parts for _ in range(part.npartitions)]
         tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
-        found = _wait(client, client.compute(tasks), gather=True)
+        found = _wait(client, client.compute(tasks), "rows are checked", gather=True, progress=progress)
         total = sum(faults for _, faults, _ in found)
         if total:
             first = next(k for k, (_, faults, _) in enumerate(found) if faults)
@@ -127,10 +133,18 @@ def _client() -> Any:
         ) from None
 
 
-def _wait(client: Any, futures: list[Any], *, gather: bool = False) -> Any:
-    """Wait for tasks, or gather their results; they are taken back if waiting is given up."""
+def _wait(client: Any, futures: list[Any], name: str, *, gather: bool = False, progress: bool = False) -> Any:
+    """Wait for tasks, or gather their results; they are taken back if waiting is given up.
+
+    The bar shows a part and no count: how many row groups there are tells how many edges.
+    """
+    distributed = require("distributed")
     try:
-        return client.gather(futures) if gather else require("distributed").wait(futures)
+        if progress:
+            done = distributed.as_completed(futures)
+            for _ in tqdm(done, name, len(futures), bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}"):
+                pass
+        return client.gather(futures) if gather else distributed.wait(futures)
     except BaseException:
         client.cancel(futures)
         raise

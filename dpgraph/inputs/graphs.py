@@ -49,6 +49,7 @@ def open_graph(
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
+    progress: bool = False,
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
@@ -56,7 +57,7 @@ def open_graph(
     edges are summed, self-loops are dropped, weights are capped at `max_weight`; with `symmetrize` a pair gets the
     heavier of its two arcs. Each of these maps neighbouring graphs to neighbouring graphs. ``weight=None`` counts every
     edge as 1; entries of a matrix are weights in any case, and ``weight="weight"`` declares them: see
-    :func:`is_weighted`.
+    :func:`is_weighted`. `progress` shows a bar while a cluster reads edges.
     """
     if weight is not None and max_weight is None:
         raise InvalidParameterError(
@@ -70,7 +71,9 @@ def open_graph(
     weighted = is_weighted(weight, cap, counted=counted)
     if _instance_of(G, "dpgraph.distributed.tables", "EdgeTable"):
         G.check_columns(weight)
-        return GraphSource(G.nodes, cap, weighted, partial(G.read, weight, grid, cap, directed=symmetrize))
+        return GraphSource(
+            G.nodes, cap, weighted, partial(G.read, weight, grid, cap, directed=symmetrize, progress=progress)
+        )
     nodes, edges = public_side(G, weight, symmetrize)
 
     def read() -> Graph:

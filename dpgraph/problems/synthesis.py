@@ -96,7 +96,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     """
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, progress=progress)
     n = source.n_vertices
     wanted = most_communities(communities, n)
     check_counts({"triangle": SYNTHESIS.triangles, "edge": SYNTHESIS.edges}, check_epsilon(epsilon))

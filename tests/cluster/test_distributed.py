@@ -24,6 +24,7 @@ import distributed
 from distributed import Client, LocalCluster
 
 from dpgraph.distributed import graph as distributed_graph
+from dpgraph.distributed import triangles
 from dpgraph.distributed.blocks import Block, Edges
 from dpgraph.graph import WeightGrid
 from dpgraph.inputs.graphs import open_graph
@@ -31,6 +32,7 @@ from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.memory import memory_limit
 from dpgraph.privacy import noise
 from dpgraph.releases.normalized import normalized_operator
+from dpgraph.releases.subgraphs import subgraphs_of
 
 N = 400
 
@@ -128,6 +130,17 @@ def test_the_certified_eigensolver_asks_the_workers_for_products(tables, monkeyp
     assert one.residual == many.residual <= 1e-2
 
 
+@pytest.mark.parametrize("sent", [1000, 2**22])
+def test_triangles_are_counted_on_the_workers(tables, monkeypatch, sent):
+    monkeypatch.setattr(triangles, "_SENT", sent)
+    monkeypatch.setattr(distributed_graph.DistributedGraph, "adjacency", property(lambda _: pytest.fail("all rows")))
+    one, many = (subgraphs_of(open_graph(table).read()) for table in tables)
+    assert one.count("triangle") == many.count("triangle") > 1000
+    assert one.widths("triangle") == many.widths("triangle") > (10, 1)
+    assert one.count("edge") == many.count("edge")
+    dpgraph.private_synthetic_graph(tables[1], epsilon=4.0)
+
+
 def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client, monkeypatch):
     one, many = tables
     options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 3}
@@ -205,6 +218,17 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     assert kept.tb
     assert budget.spent == (2.0, 0.0)
     assert tasks(client) == 0
+
+
+def test_a_bar_is_shown_while_edges_are_read_without_their_number(tables, capsys):
+    shown = dpgraph.private_max_cut(tables[1], epsilon=2.0, rng=1, progress=True)
+    bars = capsys.readouterr().err
+    assert "rows are checked: 100%" in bars
+    assert "edges are sorted: 100%" in bars
+    assert "4/4" not in bars.split("sweeps")[0]  # blocks
+    hidden = dpgraph.private_max_cut(tables[1], epsilon=2.0, rng=1)
+    assert capsys.readouterr().err == ""
+    assert np.array_equal(shown.labels, hidden.labels)
 
 
 def test_no_key_is_in_a_task_its_name_or_a_log(tables, client, monkeypatch, caplog):

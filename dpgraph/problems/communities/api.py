@@ -127,7 +127,7 @@ def private_communities(  # noqa: PLR0913
     """
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, progress=progress)
     wanted = most_communities(communities, source.n_vertices)
     choice = _chosen(mechanism, source, check_epsilon(epsilon))
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)

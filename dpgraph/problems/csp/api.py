@@ -203,7 +203,7 @@ def private_max_k_cut(  # noqa: PLR0913
     (3, True)
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
-    graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, progress=progress)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
     differ = public_relation(None, k)

@@ -110,7 +110,7 @@ def private_max_cut(  # noqa: PLR0913
     >>> dpgraph.private_max_cut(G, epsilon=16.0, delta=1e-6, mechanism=spectral, rng=0).estimated_fraction > 0.8
     True
     """
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, progress=progress)
     asked = Arguments(mechanism, accountant, rng, on_halt)
     return _release_cut(source, (epsilon, delta), asked, progress=progress)
 
@@ -167,7 +167,7 @@ def private_max_bisection(  # noqa: PLR0913
     >>> [len(side) for side in half.partition]
     [200, 200]
     """
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, progress=progress)
     asked = Arguments(mechanism, accountant, rng, on_halt)
     return _release_cut(source, (epsilon, delta), asked, balanced=True, progress=progress)
 
