@@ -2,7 +2,8 @@
 
     python benchmarks/distributed_estimate.py
 
-prints the table of docs/distributed.md and writes it there, and measures again what the client needs to assemble rows of a sweep.
+prints the table of docs/distributed.md and writes it there, and measures again what
+the client needs to assemble rows of a sweep.
 """
 
 from __future__ import annotations
