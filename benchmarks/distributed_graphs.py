@@ -6,9 +6,9 @@ is the peak of the client, and of the largest worker. "cut, worker killed" ends 
 the sweeps. Processor seconds are those of client, scheduler and workers (not of one that was killed). Lines are kept as
 they come; ``--fresh`` measures them again.
 
-    python benchmarks/distributed_graphs.py --largest 10000000
+    python benchmarks/distributed.py --largest 10000000
 
-It is not called ``distributed``: beside the other scripts, that name would hide Dask's package.
+That script, beside this one, runs this and the estimate for 10^10 edges.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ yaml = pytest.importorskip("yaml")
 pytest.importorskip("distributed")
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cluster"
+CLIENT = "release.py"
 INSTALL = "pip install 'dpgraph[distributed]' && "
 CUT = re.compile(r"^0\.\d+ of about \d+ edges are cut\nPrivacyReport\(epsilon=1", re.MULTILINE)
 N = 600
@@ -43,7 +44,7 @@ def compose():
     services = yaml.safe_load((EXAMPLES / "docker-compose.yml").read_text())["services"]
     commands = [s["command"] for s in services.values() for _ in range(s.get("deploy", {}).get("replicas", 1))]
     shells = [re.fullmatch(r'sh -c "(.*)"\s*', command)[1] for command in commands]
-    return [*shells, f"{INSTALL}python /cluster/release.py tcp://scheduler:8786 /edges {N}"]
+    return [*shells, f"{INSTALL}python /cluster/{CLIENT} tcp://scheduler:8786 /edges {N}"]
 
 
 def kubernetes():

@@ -11,11 +11,10 @@ from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
-from dpgraph.progress import show
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities

@@ -14,12 +14,11 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import private_function, show
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.problems.cut.api import edges_per_flip
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Registry, Undecided, release_labels
-from dpgraph.progress import show
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.constraints import (
     PrivateCSP,

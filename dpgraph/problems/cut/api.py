@@ -12,10 +12,9 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import private_function, show
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
-from dpgraph.progress import show
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import LARGEST_EPSILON, expected_flips, flip_limit
 from dpgraph.releases.totals import release_cut_weight, release_total_weight

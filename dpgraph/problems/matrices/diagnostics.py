@@ -12,7 +12,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function
+from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.embedding.strategy import release_mean_degree
@@ -24,7 +24,6 @@ from dpgraph.problems.matrices.call import (
     read_symmetric,
     symmetric_embedding,
 )
-from dpgraph.progress import show
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, bounded, release_spectrum, spectrum_slack

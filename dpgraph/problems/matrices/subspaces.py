@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU, private_function
+from dpgraph.privacy.call import LEAST_MU, private_function, show
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -21,7 +21,6 @@ from dpgraph.problems.matrices.call import (
 )
 from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
 from dpgraph.problems.strategy import Strategy
-from dpgraph.progress import show
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 

@@ -11,9 +11,8 @@ from dpgraph.arguments import check_choice, check_integer, check_positive, check
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function
+from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.progress import show
 from dpgraph.projections import (
     Box,
     Elliptope,

@@ -14,10 +14,9 @@ from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
-from dpgraph.progress import show
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace

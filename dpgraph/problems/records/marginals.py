@@ -11,10 +11,9 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema, read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
-from dpgraph.progress import show
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
 
