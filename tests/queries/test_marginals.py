@@ -72,7 +72,6 @@ def neighbours(options):
             yield base, np.vstack([record, base[1:]])
 
 
-@pytest.mark.usefixtures("doors")
 @pytest.mark.parametrize(("options", "degree"), [({}, 6), ({"sparsity": 2}, 8)], ids=["dense", "sparse"])
 def test_the_degree_of_the_paper_is_2k_or_4k_minus_4(options, degree):
     data = baskets(7, 100, 2)
@@ -82,6 +81,7 @@ def test_the_degree_of_the_paper_is_2k_or_4k_minus_4(options, degree):
         private_marginals(np.zeros((5, 60), dtype=int), 3, degree="paper", **options, **BUDGET)
 
 
+@pytest.mark.usefixtures("doors")
 @pytest.mark.parametrize(("k", "options"), SHAPES)
 def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(k, options):
     shares = []
