@@ -156,11 +156,12 @@ def digest(found: Any) -> str:
 
 def kill_one(client: Any, blocks: Any) -> None:
     """End a worker when the fifth question is asked of the blocks."""
-    asked, ask, workers = [], blocks._ask, client.run(os.getpid)
+    asked, ask = [], blocks._ask
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         asked.append(1)
         if len(asked) == 5:
+            workers = client.run(os.getpid)  # those of now: one that took too much memory has been replaced
             os.kill(workers[min(workers)], signal.SIGKILL)
         return ask(*args, **kwargs)
 
