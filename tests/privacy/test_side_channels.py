@@ -169,3 +169,12 @@ def test_functions_with_a_progress_bar_are_watched_and_the_recorder_sees_it(monk
     seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4, progress=True), RecordingSource(0), monkeypatch)
     assert [item for item in seen["bars"] if item[0] == "bar"]
     assert [item for item in seen["bars"] if item[0] == "step"]
+
+
+def test_a_bar_ends_with_the_call_that_asked_for_it_even_if_that_fails(capsys):
+    A = np.ones((4, 4)) - np.eye(4)
+    with pytest.raises(DPGraphError):
+        dpgraph.private_degrees(A, epsilon=-1.0, progress=True)
+    assert "released" in capsys.readouterr().err
+    dpgraph.private_max_cut(A, epsilon=1.0, mechanism="bounded-iterates")
+    assert capsys.readouterr().err == ""
