@@ -35,12 +35,17 @@ class Blocks:
 
     def of_all(self, function: Callable[..., Any], shared: FloatArray | None = None) -> Any:
         """One number, or row, for each row of the matrix; with an array that all workers need, if any."""
-        arguments = (self.weighted,) if shared is None else (self.weighted, self._sent(shared))
+        arguments = (self.weighted,) if shared is None else (self.weighted, self.sent(shared))
         found = self._ask(function, dict.fromkeys(range(len(self.futures)), arguments), at_home=shared is not None)
         joined = np.empty((self.n, *found[0].shape[1:]), dtype=found[0].dtype)
         for k, part in enumerate(found):
             joined[k :: len(self.futures)] = part
         return joined
+
+    def of_each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
+        """What a function of a block, its number, the number of blocks, and what was sent, finds in each block."""
+        count = len(self.futures)
+        return self._ask(function, {k: (self.weighted, k, count, *shared) for k in range(count)}, at_home=True)
 
     def matrix(self, rows: IntArray, *, inside: bool = False) -> sparse.csr_array:
         """Some rows, or of them what lies in the columns of the same number."""
@@ -57,12 +62,12 @@ class Blocks:
         if inside:
             members = np.zeros(self.n, dtype=bool)
             members[rows] = True
-            shared = [self._sent(members)]
+            shared = [self.sent(members)]
         asked = {int(k): (self.weighted, part, *shared) for k, part in zip(numbers, parts, strict=True)}
         return Rows.joined(self._ask(on_worker.some_rows, asked, at_home=inside), order)
 
-    def _sent(self, array: Any) -> Any:
-        """An array as the result of a task, which is run again if it is lost."""
+    def sent(self, array: Any) -> Any:
+        """Arrays that all workers need, as the result of a task, which is run again if it is lost."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self.client.submit(on_worker.same, array, pure=False)

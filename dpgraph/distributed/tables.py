@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from dpgraph.distributed.blocks import BYTES, Block, Edges
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
+from dpgraph.progress import BAR
 
 #: Endings of files that are read.
 _ENDINGS = (".parquet", ".csv")
@@ -56,8 +59,8 @@ class EdgeTable:
         columns = [self.source, self.target, *([] if weight is None else [weight])]
         parts = self._parts(columns)
         table = require("dask.dataframe").concat([part for _, part in parts]) if len(parts) > 1 else parts[0][1]
-        count = max(2, table.npartitions, 2 * sum(client.nthreads().values()))
-        edges = Edges(n, self.source, self.target, weight, directed, min(count, n))
+        least = min(2 * sum(client.nthreads().values()), n)  # public, as the number of blocks may not be
+        edges = Edges(n, self.source, self.target, weight, directed, min(max(2, table.npartitions, least), n))
         labels = None if self.numbered else self._labels()
         self._refuse_faults(client, edges, labels, parts)
         meta = {"block": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
@@ -68,7 +71,7 @@ class EdgeTable:
             for number, part in enumerate(shuffled.to_delayed())
         ]
         futures = client.compute(built)
-        _wait(client, futures)
+        _wait(client, futures, "edges are sorted", least)
         return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
 
     def _labels(self) -> Any:
@@ -91,7 +94,7 @@ class EdgeTable:
         delayed = require("dask").delayed
         names = [name for name, part in parts for _ in range(part.npartitions)]
         tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
-        found = _wait(client, client.compute(tasks), gather=True)
+        found = _wait(client, client.compute(tasks), "rows are checked", len(parts), gather=True)
         total = sum(faults for _, faults, _ in found)
         if total:
             first = next(k for k, (_, faults, _) in enumerate(found) if faults)
@@ -127,10 +130,17 @@ def _client() -> Any:
         ) from None
 
 
-def _wait(client: Any, futures: list[Any], *, gather: bool = False) -> Any:
-    """Wait for tasks, or gather their results; they are taken back if waiting is given up."""
+def _wait(client: Any, futures: list[Any], title: str, marks: int, *, gather: bool = False) -> Any:
+    """Wait for tasks, or gather their results; they are taken back if waiting is given up.
+
+    How many tasks there are tells how many edges. The bar passes one mark after another: public, and never more.
+    """
     try:
-        return client.gather(futures) if gather else require("distributed").wait(futures)
+        done = require("distributed").as_completed(futures)
+        with tqdm(total=marks, desc=title, disable=BAR.get() is None) as shown:
+            for k, _ in enumerate(done, 1):
+                shown.update(k * marks // len(futures) - shown.n)
+        return client.gather(futures) if gather else None
     except BaseException:
         client.cancel(futures)
         raise

@@ -47,7 +47,12 @@ class Subgraphs:
     """
 
     def __init__(self, indptr: Index, indices: Index) -> None:
-        self._rows, self._degrees = (indptr, indices), np.diff(indptr)
+        self._read: Callable[[], tuple[Index, Index]] = lambda: (indptr, indices)
+        self._degrees: IntArray = np.diff(indptr)
+
+    @cached_property
+    def _rows(self) -> tuple[Index, Index]:
+        return self._read()
 
     @cached_property
     def _by_degree(self) -> IntArray:
@@ -56,6 +61,10 @@ class Subgraphs:
     @cached_property
     def _oriented(self) -> tuple[IntArray, IntArray, IntArray]:
         return oriented(*self._rows)
+
+    @cached_property
+    def _triangles(self) -> int:
+        return int(on_thread(triangle_count, *self._oriented[1:]))
 
     @cached_property
     def _codegree(self) -> int:
@@ -68,9 +77,9 @@ class Subgraphs:
     def count(self, pattern: str) -> int:
         """How many copies of the pattern there are."""
         counts: dict[str, Callable[[], int]] = {
-            "edge": lambda: self._rows[1].size // 2,
+            "edge": lambda: int(self._degrees.sum()) // 2,
             "wedge": lambda: self._stars(2),
-            "triangle": lambda: on_thread(triangle_count, *self._oriented[1:]),
+            "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
             "4-cycle": lambda: on_thread(cycle_count, *self._rows, self._oriented[0]),
             "4-clique": lambda: on_thread(clique_count, *self._oriented[1:]),
@@ -79,15 +88,20 @@ class Subgraphs:
 
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""
-        rows, order = self._rows, self._by_degree
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (on_thread(largest_star_growth, *rows, order, 2),),
+            "wedge": lambda: (on_thread(largest_star_growth, *self._rows, self._by_degree, 2),),
             "triangle": lambda: (self._codegree,),
-            "3-star": lambda: (on_thread(largest_star_growth, *rows, order, 3), self._degrees.max(initial=0)),
-            "4-cycle": lambda: (on_thread(largest_cycle_growth, *rows, order, self._codegree), max(self._codegree, 2)),
+            "3-star": lambda: (
+                on_thread(largest_star_growth, *self._rows, self._by_degree, 3),
+                self._degrees.max(initial=0),
+            ),
+            "4-cycle": lambda: (
+                on_thread(largest_cycle_growth, *self._rows, self._by_degree, self._codegree),
+                max(self._codegree, 2),
+            ),
             "4-clique": lambda: (
-                on_thread(largest_clique_growth, *rows, order, self._codegree),
+                on_thread(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 1),
             ),
         }

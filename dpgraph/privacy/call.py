@@ -11,12 +11,14 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
+from tqdm import tqdm
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
@@ -26,6 +28,7 @@ from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
+from dpgraph.progress import BAR
 from dpgraph.typing import FloatArray
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
@@ -251,7 +254,8 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
         try:
-            return function(*args, **kwargs)
+            with _bars():
+                return function(*args, **kwargs)
         except BaseException as error:
             if not os.environ.get("DPGRAPH_DEBUG"):
                 del args, kwargs
@@ -259,6 +263,26 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise
 
     return called
+
+
+def show(progress: bool) -> None:
+    """Show what follows of this private call on stderr, if so wanted."""
+    if progress:
+        BAR.set(tqdm(desc="released", unit=" lines"))
+
+
+@contextmanager
+def _bars() -> Iterator[None]:
+    """A private call, which ends the bars that it asks for (:func:`show`); one inside another goes on with those."""
+    outer = BAR.get()
+    token = BAR.set(outer)
+    try:
+        yield
+    finally:
+        bar = BAR.get()
+        BAR.reset(token)
+        if bar is not outer:
+            bar.close()
 
 
 def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:

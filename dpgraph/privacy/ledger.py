@@ -15,6 +15,7 @@ from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
+from dpgraph.progress import BAR
 
 if TYPE_CHECKING:
     from dpgraph.privacy.accountant import PrivacyAccountant
@@ -180,6 +181,9 @@ class Ledger:
         if not fits or self._stages:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
         self.entries.append(entry)
+        if (bar := BAR.get()) is not None:
+            bar.set_postfix_str(entry.name, refresh=False)
+            bar.update()
         if self._whole is not None:
             self._whole.entries.append(replace(entry, share=entry.share * self.epsilon / self._whole.epsilon))
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpgraph.bounds import ladder
+from dpgraph.distributed.graph import DistributedGraph
+from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
@@ -28,6 +30,8 @@ class ReleasedCount(NamedTuple):
 
 def subgraphs_of(graph: Graph) -> Subgraphs:
     """The exact counts of a private graph, and how far they may move."""
+    if isinstance(graph, DistributedGraph):
+        return DistributedSubgraphs(graph)
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
 
 

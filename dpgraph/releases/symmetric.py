@@ -9,7 +9,7 @@ from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, Measurement, open_call, private_function
+from dpgraph.privacy.call import Call, Measurement, open_call, private_function, show
 from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
@@ -46,7 +46,7 @@ def release_symmetric(
 
 
 @private_function
-def private_symmetric_matrix(
+def private_symmetric_matrix(  # noqa: PLR0913
     B: ArrayLike,
     *,
     sensitivity: float,
@@ -55,6 +55,7 @@ def private_symmetric_matrix(
     adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSymmetricMatrix:
     """Release a symmetric matrix with pure differential privacy, for a bound on its change in nuclear norm.
 
@@ -77,6 +78,8 @@ def private_symmetric_matrix(
         Debited before `B` is read.
     rng : int or numpy.random.Generator, optional
         For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show progress bars on stderr.
 
     Returns
     -------
@@ -107,6 +110,7 @@ def private_symmetric_matrix(
     >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
     (True, 0.0)
     """
+    show(progress)
     check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))

@@ -13,7 +13,7 @@ import dpgraph
 
 def main(scheduler: str, folder: str, vertices: str) -> None:
     with Client(scheduler) as client:
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=600)
         graph = dpgraph.edge_frame(folder, nodes=int(vertices))
         cut = dpgraph.private_max_cut(graph, epsilon=1.0, progress=True)
     print(f"{cut.estimated_fraction:.3f} of about {cut.estimated_total_weight:.0f} edges are cut")

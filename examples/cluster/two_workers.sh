@@ -8,7 +8,7 @@ SCRATCH=${SCRATCH:-$(mktemp -d)}
 PORT=${PORT:-8786}
 
 dask scheduler --host 127.0.0.1 --port "$PORT" --no-dashboard & scheduler=$!
-trap 'kill $workers; wait $workers; kill $scheduler; wait' EXIT
+trap 'kill $workers; wait $workers || true; kill $scheduler; wait' EXIT
 workers=""
 for _ in 1 2; do
   dask worker "tcp://127.0.0.1:$PORT" --nthreads 1 --memory-limit 1GB --no-dashboard --local-directory "$SCRATCH" &

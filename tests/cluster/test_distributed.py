@@ -24,6 +24,8 @@ import distributed
 from distributed import Client, LocalCluster
 
 from dpgraph.distributed import graph as distributed_graph
+from dpgraph.distributed import tables as tables_of_edges
+from dpgraph.distributed import triangles
 from dpgraph.distributed.blocks import Block, Edges
 from dpgraph.graph import WeightGrid
 from dpgraph.inputs.graphs import open_graph
@@ -31,6 +33,7 @@ from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.memory import memory_limit
 from dpgraph.privacy import noise
 from dpgraph.releases.normalized import normalized_operator
+from dpgraph.releases.subgraphs import subgraphs_of
 
 N = 400
 
@@ -128,6 +131,17 @@ def test_the_certified_eigensolver_asks_the_workers_for_products(tables, monkeyp
     assert one.residual == many.residual <= 1e-2
 
 
+@pytest.mark.parametrize("sent", [1000, 2**22])
+def test_triangles_are_counted_on_the_workers(tables, monkeypatch, sent):
+    monkeypatch.setattr(triangles, "_SENT", sent)
+    monkeypatch.setattr(distributed_graph.DistributedGraph, "adjacency", property(lambda _: pytest.fail("all rows")))
+    one, many = (subgraphs_of(open_graph(table).read()) for table in tables)
+    assert one.count("triangle") == many.count("triangle") > 1000
+    assert one.widths("triangle") == many.widths("triangle") > (10, 1)
+    assert one.count("edge") == many.count("edge")
+    dpgraph.private_synthetic_graph(tables[1], epsilon=4.0)
+
+
 def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client, monkeypatch):
     one, many = tables
     options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 3}
@@ -182,18 +196,25 @@ def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
         dpgraph.private_degrees(tables[1], epsilon=2.0, accountant=dpgraph.PrivacyAccountant(epsilon=1.0))
 
 
-@pytest.mark.parametrize("when", ["a sweep runs", "blocks are built", "rows are counted"])
-def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch, when):
-    left = {"rows are counted": 1, "blocks are built": 1, "a sweep runs": 4}[when]
-    place, name = (distributed, "wait") if when == "blocks are built" else (client, "gather")
+@pytest.mark.parametrize("bar", [False, True])
+@pytest.mark.parametrize("when", ["a sweep runs", "blocks are built", "rows are checked"])
+def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch, when, bar):
+    left = {"rows are checked": 1, "blocks are built": 2, "a sweep runs": 4}[when]
+    place, name = (client, "gather") if when == "a sweep runs" else (distributed, "as_completed")
     wait, calls = getattr(place, name), []
 
     def interrupted(futures):
         calls.append(1)
-        if len(calls) == left:
-            assert tasks(client, some=True) > 0
+        if len(calls) < left:
+            return wait(futures)
+        assert tasks(client, some=True) > 0
+        if when == "a sweep runs":
             raise KeyboardInterrupt
-        return wait(futures)
+        return stopped(wait(futures))
+
+    def stopped(done):
+        yield next(done)
+        raise KeyboardInterrupt
 
     assert tasks(client) == 0
     monkeypatch.setattr(place, name, interrupted)
@@ -201,10 +222,36 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     if when != "a sweep runs":  # where the graph is in no frame yet, what is left for a debugger keeps no task either
         monkeypatch.setenv("DPGRAPH_DEBUG", "1")
     with pytest.raises(KeyboardInterrupt) as kept:
-        dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget)
+        dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget, progress=bar)
     assert kept.tb
     assert budget.spent == (2.0, 0.0)
     assert tasks(client) == 0
+
+
+def test_a_bar_while_edges_are_read_does_not_tell_how_many_blocks_there_are(client, edges, monkeypatch, capsys):
+    shown = []
+
+    class Bar(tables_of_edges.tqdm):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            shown.extend([] if self.disable else [(self.desc, self.total)])
+
+        def update(self, n=1):
+            shown.extend([(self.desc, n)] if n and not self.disable else [])
+            return super().update(n)
+
+    monkeypatch.setattr(tables_of_edges, "tqdm", Bar)
+    seen = []
+    for parts in (3, 7):
+        shown.clear()
+        table = dpgraph.edge_frame(dd.from_pandas(edges, npartitions=parts), nodes=N)
+        found = dpgraph.private_degrees(table, epsilon=2.0, rng=1, progress=True)
+        seen.append(list(shown))
+    assert seen[0] == seen[1]
+    assert seen[0].count(("edges are sorted", 1)) == 4  # two for each thread
+    assert "rows are checked: 100%" in capsys.readouterr().err
+    assert np.array_equal(found.values, dpgraph.private_degrees(table, epsilon=2.0, rng=1).values)
+    assert capsys.readouterr().err == ""
 
 
 def test_no_key_is_in_a_task_its_name_or_a_log(tables, client, monkeypatch, caplog):
@@ -255,6 +302,7 @@ def test_two_workers_as_processes_of_their_own_release_a_cut(edges, tmp_path):
     done = subprocess.run(
         ["sh", script, tmp_path / "edges", str(N)], env=os.environ | places, capture_output=True, text=True, timeout=120
     )
+    assert done.returncode == 0
     assert re.search(r"^0\.\d+ of about \d+ edges are cut\nPrivacyReport\(epsilon=1", done.stdout, re.MULTILINE)
     assert not [file for file in (tmp_path / "scratch").rglob("*") if file.is_file() and file.stat().st_size > 0]
 

@@ -58,6 +58,11 @@ class RecordedBar(tqdm.tqdm):
             self.shown.append(("postfix", args, tuple(options.items())))
         return super().set_postfix(*args, **options)
 
+    def set_postfix_str(self, s="", refresh=True):
+        if not self.disable:
+            self.shown.append(("postfix", s))
+        return super().set_postfix_str(s, refresh)
+
 
 class Listener(logging.Handler):
     def __init__(self):
@@ -158,9 +163,18 @@ def test_a_private_call_leaves_no_trace_in_the_process(entry, monkeypatch, tmp_p
 
 def test_functions_with_a_progress_bar_are_watched_and_the_recorder_sees_it(monkeypatch):
     watched = {e.function for e in ENTRIES if "progress" in inspect.signature(e.code).parameters}
-    assert {"private_max_cut", "private_max_bisection", "private_max_2csp"} <= watched
+    assert watched == {name for name in dpgraph.__all__ if name.startswith("private_")} | {"perturb_and_project"}
     entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates, noise=laplace")
     _, data, _ = pairs_of(entry)[1]
     seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4, progress=True), RecordingSource(0), monkeypatch)
     assert [item for item in seen["bars"] if item[0] == "bar"]
     assert [item for item in seen["bars"] if item[0] == "step"]
+
+
+def test_a_bar_ends_with_the_call_that_asked_for_it_even_if_that_fails(capsys):
+    A = np.ones((4, 4)) - np.eye(4)
+    with pytest.raises(DPGraphError):
+        dpgraph.private_degrees(A, epsilon=-1.0, progress=True)
+    assert "released" in capsys.readouterr().err
+    dpgraph.private_max_cut(A, epsilon=1.0, mechanism="bounded-iterates")
+    assert capsys.readouterr().err == ""

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_o
 
 import numpy as np
 import typer
-from tqdm import tqdm
 
 import dpgraph
 from dpgraph.atomic_write import require_room, write_atomically
@@ -84,15 +83,9 @@ class Release:
             return
         file = options.BUDGET.get()
         accountant = nullcontext() if file is None else FileAccountant(file)
-        # Some functions show how far they are; of the others two stages are known.
-        hidden = "progress" in given or not self.progress
-        with tqdm(total=2, desc="reading", disable=hidden, bar_format="{desc} |{bar}| {n}/{total} [{elapsed}]") as bar:
-            source = self.read()
-            bar.update()
-            bar.set_description("releasing")
-            with accountant:
-                result = self._release(source.data, self._given(source, given), self.seed)
-            bar.update()
+        source = self.read()
+        with accountant:
+            result = self._release(source.data, self._given(source, given), self.seed)
         text = "\n".join([*self._lines(source, result), result.privacy.table()])
         write_all(
             [

@@ -11,7 +11,7 @@ from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
@@ -125,6 +125,7 @@ def private_communities(  # noqa: PLR0913
     >>> [len(community) for community in found.communities], found.privacy.delta
     ([100, 100, 100], 0.0)
     """
+    show(progress)
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
@@ -138,7 +139,7 @@ def private_communities(  # noqa: PLR0913
         taken = choice.then(2 * total.value / graph.n_vertices / graph.max_weight)
         choice = cast(tuple[Strategy, Any], COMMUNITY_STRATEGIES.resolve(taken))
     strategy, options = choice
-    found = strategy.run(options, graph, main, CommunityTask(wanted, resolution, progress))
+    found = strategy.run(options, graph, main, CommunityTask(wanted, resolution))
     largest_first = np.argsort(-np.bincount(found.labels), kind="stable")
     labels = np.argsort(largest_first)[found.labels]
     between = found.weights.with_total(total.value, total.std)

@@ -10,7 +10,6 @@ class CommunityTask(NamedTuple):
 
     communities: int | None
     resolution: float
-    progress: bool = False
 
 
 #: The strategies: ``run(options, graph, call, task)`` returns labels, weights and degrees as

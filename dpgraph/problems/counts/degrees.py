@@ -11,7 +11,7 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
@@ -29,12 +29,13 @@ def private_degrees(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateDegrees:
     """Release every (weighted) degree of a graph with edge-level differential privacy.
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1; needed by the Gaussian mechanism, not used by the Laplace mechanism, which is pure.
@@ -69,6 +70,7 @@ def private_degrees(  # noqa: PLR0913
     >>> len(noisy.values), noisy.privacy.delta
     (51, 0.0)
     """
+    show(progress)
     check_choice("mechanism", mechanism, ("auto", "laplace", "gaussian"))
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
@@ -92,6 +94,7 @@ def private_degree_distribution(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateDegreeDistribution:
     """Release how many vertices of a graph have which degree, with edge-level differential privacy.
 
@@ -99,7 +102,7 @@ def private_degree_distribution(  # noqa: PLR0913
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
@@ -137,6 +140,7 @@ def private_degree_distribution(  # noqa: PLR0913
     >>> int(found.counts.sum()), found.privacy.delta, bool(abs(found.mean_degree - 9.975) < 0.1)
     (2000, 0.0, True)
     """
+    show(progress)
     check_optional_delta(delta)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)

@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import check_counts, subgraphs_of
@@ -37,6 +37,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateCounts:
     """Release how many triangles, or other small subgraphs, a graph has, with edge-level differential privacy.
 
@@ -44,7 +45,7 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     patterns : str or sequence of str, default ("triangle",)
         Of "edge", "wedge" (two edges at a vertex), "triangle", "3-star" (three edges at a vertex), "4-cycle" and
@@ -91,6 +92,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     >>> low < exact < high, abs(counted.counts["triangle"] / exact - 1) < 0.05
     (True, True)
     """
+    show(progress)
     names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
     if not names or len(set(names)) < len(names) or not set(names) <= set(ORDERS):
         raise InvalidParameterError(
@@ -113,12 +115,13 @@ def private_transitivity(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateEstimate:
     """Release the transitivity, 3 triangles/wedges, of a graph with edge-level differential privacy.
 
     Parameters
     ----------
-    G, epsilon, delta, mechanism, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, delta, mechanism, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`private_subgraph_counts`.
 
     Returns
@@ -149,6 +152,7 @@ def private_transitivity(  # noqa: PLR0913
     >>> low < nx.transitivity(G) < high
     True
     """
+    show(progress)
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
     counted = _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))

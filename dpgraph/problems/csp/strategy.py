@@ -28,7 +28,6 @@ class CSPTask:
     delta: float
     neighbours: Relation
     max_weight: float
-    progress: bool = False
 
     @property
     def n(self) -> int:

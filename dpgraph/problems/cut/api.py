@@ -12,7 +12,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import private_function, show
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
@@ -75,7 +75,7 @@ def private_max_cut(  # noqa: PLR0913
     rng : int or numpy.random.Generator, optional
         For reproducible experiments only; the default is cryptographic noise.
     progress : bool, default False
-        Show a progress bar on stderr (bounded iterates).
+        Show progress bars on stderr (blocks of a table that are read, sweeps of bounded iterates).
 
     Returns
     -------
@@ -112,7 +112,8 @@ def private_max_cut(  # noqa: PLR0913
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     asked = Arguments(mechanism, accountant, rng, on_halt)
-    return _release_cut(source, (epsilon, delta), asked, progress=progress)
+    show(progress)
+    return _release_cut(source, (epsilon, delta), asked)
 
 
 @private_function
@@ -169,14 +170,15 @@ def private_max_bisection(  # noqa: PLR0913
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     asked = Arguments(mechanism, accountant, rng, on_halt)
-    return _release_cut(source, (epsilon, delta), asked, balanced=True, progress=progress)
+    show(progress)
+    return _release_cut(source, (epsilon, delta), asked, balanced=True)
 
 
 def _release_cut(
-    source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False, progress: bool
+    source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False
 ) -> PrivateCutResult:
     n, epsilon, delta = source.n_vertices, check_epsilon(budget[0]), check_optional_delta(budget[1])
-    task = CutTask(n, source.max_weight, epsilon, delta, balanced, progress)
+    task = CutTask(n, source.max_weight, epsilon, delta, balanced)
     auto = decide(n, epsilon, weighted=source.weighted)
     cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
     first, second = vertex_sets(source.nodes, cut.labels, 2)

@@ -17,7 +17,6 @@ class CutTask(NamedTuple):
     epsilon: float
     delta: float
     balanced: bool
-    progress: bool
     neighbours: Relation = Edge()
 
 

@@ -12,7 +12,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, open_call, private_function
+from dpgraph.privacy.call import Call, open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import noisy_power
@@ -51,6 +51,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateNormalizedAdjacency:
     r"""Release a low-rank approximation of the normalized adjacency matrix with edge-level differential privacy.
 
@@ -59,7 +60,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. With 0 the call is pure: "auto" and "randomized-response", and "noisy-power" with `rank` 1.
@@ -116,6 +117,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
     >>> private.basis.shape, private.mechanism, private.privacy.delta
     ((400, 2), 'randomized-response', 0.0)
     """
+    show(progress)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)

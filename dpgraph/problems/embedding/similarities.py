@@ -7,7 +7,7 @@ import numpy as np
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import private_function, show
 from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import expected_flips, flip_limit
@@ -31,6 +31,7 @@ def private_node_similarities(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSimilarities:
     r"""Release how similar the neighbourhoods of any two vertices are, with edge-level differential privacy.
 
@@ -40,7 +41,7 @@ def private_node_similarities(  # noqa: PLR0913
 
     Parameters
     ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. With 0 the call is pure, and takes randomized response: that ends at 29,000 vertices at
@@ -86,6 +87,7 @@ def private_node_similarities(  # noqa: PLR0913
     >>> all(node < 75 for node, similarity in found.nearest(0, 10)), found.privacy.delta
     (True, 0.0)
     """
+    show(progress)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     if isinstance(rank, str) and rank == "auto" and isinstance(mechanism, str):

@@ -12,7 +12,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function
+from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.embedding.strategy import release_mean_degree
@@ -114,6 +114,7 @@ def private_spectrum(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSpectrum:
     """Release the k leading singular values of a matrix, or of a graph's normalized adjacency.
 
@@ -123,7 +124,7 @@ def private_spectrum(  # noqa: PLR0913
         With `sensitivity`: a private matrix (symmetric or rectangular). Without: a private graph.
     k : int
         Number of values, at least 1 and at most the smaller dimension.
-    epsilon, delta, accountant, rng
+    epsilon, delta, accountant, rng, progress
         As for :func:`~dpgraph.private_projector`.
     sensitivity : float, optional
         Bound on ||A - A'||_F between neighbours, for a matrix.
@@ -157,6 +158,7 @@ def private_spectrum(  # noqa: PLR0913
     >>> len(private.values), private.std < 2
     (2, True)
     """
+    show(progress)
     if sensitivity is None:
         source = open_graph(A, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
         n = source.n_vertices
@@ -191,7 +193,7 @@ def private_spectrum(  # noqa: PLR0913
 
 
 @private_function
-def private_coherence(
+def private_coherence(  # noqa: PLR0913
     A: Any,
     rank: int,
     *,
@@ -200,6 +202,7 @@ def private_coherence(
     delta: float = 0.0,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateCoherence:
     """Release the rank-r coherence of a symmetric matrix.
 
@@ -209,7 +212,7 @@ def private_coherence(
         Private symmetric matrix.
     rank : int
         1 <= rank < n.
-    sensitivity, epsilon, delta, accountant, rng
+    sensitivity, epsilon, delta, accountant, rng, progress
         As for :func:`~dpgraph.private_projector`.
 
     Returns
@@ -240,6 +243,7 @@ def private_coherence(
     >>> bool(1 <= private.upper_bound < 2)
     True
     """
+    show(progress)
     check_matrix(A)
     n = A.shape[0]
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)

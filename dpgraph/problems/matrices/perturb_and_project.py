@@ -11,7 +11,7 @@ from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function
+from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
@@ -53,6 +53,7 @@ def perturb_and_project(  # noqa: PLR0913
     adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateProjection:
     r"""Release an array with Gaussian noise and project it onto an intersection of convex sets.
 
@@ -75,7 +76,7 @@ def perturb_and_project(  # noqa: PLR0913
         squared norm; an input that is not symmetric is replaced by (A + A')/2.
     tol, max_iter : float, int
         Accuracy of the projection (absolute, Frobenius norm), and its largest number of sweeps.
-    adjacency, accountant, rng
+    adjacency, accountant, rng, progress
         As for :func:`~dpgraph.private_symmetric_matrix`.
 
     Returns
@@ -113,6 +114,7 @@ def perturb_and_project(  # noqa: PLR0913
     >>> private.converged, bool(abs(private.matrix).max() <= 1)
     (True, True)
     """
+    show(progress)
     check_choice("method", method, ("dykstra", "averaged"))
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("array", sensitivity))

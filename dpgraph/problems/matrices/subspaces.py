@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU, private_function
+from dpgraph.privacy.call import LEAST_MU, private_function, show
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -41,6 +41,7 @@ def private_projector(  # noqa: PLR0913
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSubspace:
     """Release the projector on the eigenspace of largest |eigenvalues| of a symmetric matrix.
 
@@ -66,7 +67,7 @@ def private_projector(  # noqa: PLR0913
     certificate : {"gap-and-coherence", "stability"}
         The option of "coherence" (:class:`~dpgraph.strategies.Projector`); another one than the default makes "auto"
         take that strategy.
-    accountant, rng
+    accountant, rng, progress
         As for :func:`~dpgraph.private_max_cut`.
 
     Returns
@@ -99,6 +100,7 @@ def private_projector(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
+    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked())
@@ -119,12 +121,13 @@ def private_eigenspace(  # noqa: PLR0913
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSubspace:
     """Release the eigenspace of the algebraically largest (or smallest) eigenvalues of a symmetric matrix.
 
     Parameters
     ----------
-    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
+    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng, progress
         As for :func:`private_projector`.
     which : {"largest", "smallest"}
         Which end of the spectrum.
@@ -159,6 +162,7 @@ def private_eigenspace(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
+    show(progress)
     check_choice("which", which, ("largest", "smallest"))
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
@@ -180,12 +184,13 @@ def private_low_rank(  # noqa: PLR0913
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateLowRank:
     """Release a low-rank approximation Q B Q' of a symmetric matrix.
 
     Parameters
     ----------
-    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
+    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng, progress
         As for :func:`private_projector`.
 
     Returns
@@ -214,6 +219,7 @@ def private_low_rank(  # noqa: PLR0913
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
+    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked(core=True))
@@ -233,6 +239,7 @@ def private_singular_subspace(  # noqa: PLR0913
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSingularSubspace:
     """Release the leading left and right singular subspaces of a rectangular matrix.
 
@@ -240,7 +247,7 @@ def private_singular_subspace(  # noqa: PLR0913
     ----------
     A : ndarray or scipy sparse array, shape (n, m)
         Private matrix.
-    rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
+    rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng, progress
         As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for
         E = A - A'; a change of one entry by t has sensitivity t.
 
@@ -274,6 +281,7 @@ def private_singular_subspace(  # noqa: PLR0913
     >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
     True
     """
+    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
     released = release(opened, read_rectangular(A), Asked())

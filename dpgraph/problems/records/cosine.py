@@ -11,7 +11,7 @@ from dpgraph.arguments import check_choice, check_integer, check_positive, check
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function
+from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.projections import (
     Box,
@@ -42,6 +42,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateSimilarities:
     r"""Release the cosine similarities of all pairs of rows, entry by entry.
 
@@ -76,7 +77,7 @@ def private_cosine_similarities(  # noqa: PLR0913
         Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
         positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
         -`tol`; 1e-3 sqrt(n) if omitted. ``"elliptope"``: certified accuracy of the distance, 1e-6 n if omitted.
-    adjacency, accountant, rng
+    adjacency, accountant, rng, progress
         As for :func:`~dpgraph.private_symmetric_matrix`.
 
     Returns
@@ -107,6 +108,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     >>> bool(private.matrix[:50, :50].mean() > 0.5), bool(private.matrix[:50, 50:].mean() < 0.2)
     (True, True)
     """
+    show(progress)
     check_choice("method", method, METHODS)
     delta = require_delta(delta, "private_cosine_similarities", _PURE)
     sensitivity = check_scale("sensitivity", sensitivity)

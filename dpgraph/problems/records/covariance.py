@@ -14,7 +14,7 @@ from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
@@ -44,6 +44,7 @@ def private_covariance(  # noqa: PLR0913
     n_records: int | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateCovariance:
     r"""Release the covariance matrix (1/n) sum_i x_i x_i' with pure differential privacy, or less noise at a delta.
 
@@ -71,7 +72,7 @@ def private_covariance(  # noqa: PLR0913
         The normaliser n, a public number. Required for ``"add-remove"``, where the number of rows is private: a public
         upper bound on it, or a count that was released privately. If omitted for ``"replace"``, the number of rows,
         which is public there.
-    accountant, rng
+    accountant, rng, progress
         As for :func:`~dpgraph.private_max_cut`.
 
     Returns
@@ -109,6 +110,7 @@ def private_covariance(  # noqa: PLR0913
     >>> private.privacy.delta
     0.0
     """
+    show(progress)
     plan = _Plan(public_shape(X), project, adjacency, centered, n_records)
     plan.check(max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)

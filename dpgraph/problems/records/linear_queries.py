@@ -19,7 +19,7 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
@@ -65,6 +65,7 @@ def private_linear_queries(  # noqa: PLR0913
     adjacency: str = "add-remove",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateAnswers:
     r"""Answer d linear queries about a histogram privately.
 
@@ -93,7 +94,7 @@ def private_linear_queries(  # noqa: PLR0913
         before `x` is read.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Neighbours have one record more or less, or one record replaced by another (and then n is public).
-    accountant, rng
+    accountant, rng, progress
         As for :func:`~dpgraph.private_max_cut`.
 
     Returns
@@ -131,6 +132,7 @@ def private_linear_queries(  # noqa: PLR0913
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
+    show(progress)
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])

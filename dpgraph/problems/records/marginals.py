@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema, read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
@@ -36,6 +36,7 @@ def private_marginals(  # noqa: PLR0913
     max_iter: int = 300,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> PrivateMarginals:
     r"""Release all marginal tables of at most k attributes privately.
 
@@ -67,7 +68,7 @@ def private_marginals(  # noqa: PLR0913
         more (the number of records is estimated).
     tol, max_iter : float, int
         Tolerance of the projection relative to the noise, and its largest number of iterations.
-    accountant, rng
+    accountant, rng, progress
         As for :func:`~dpgraph.private_max_cut`.
 
     Returns
@@ -107,6 +108,7 @@ def private_marginals(  # noqa: PLR0913
     >>> table.shape, bool(np.isclose(table.sum(), 5000)), bool(table.min() >= 0)
     ((2, 2), True, True)
     """
+    show(progress)
     schema = read_schema(data, categories)
     check_choice("adjacency", adjacency, RECORDS)
     check_positive("tol", tol)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -23,6 +24,7 @@ from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
@@ -158,7 +160,7 @@ def _release_products(
     iterations = _iterations(call.mu, least)
     step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows = Products(Q, iterations, rank if signed else None), matrix.rows
-    for t in range(iterations):
+    for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         if clips and t and seen.noise_share(rows) > POWER.noisy:
             Q = seen.replace_basis(_clipped(Q))
         name = f"power iteration {t + 1}"

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
@@ -20,6 +21,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
+from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
@@ -152,7 +154,7 @@ def _iterate(
     Q = start / np.linalg.norm(start)
     seen = Products(Q, iterations)
     value = 0.0
-    for t in range(iterations):
+    for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         largest = float(np.abs(rows[:, None] * Q).max())
         exact = graph.multiply(np.rint(rows[:, None] * Q / (largest * _UNIT)) * _UNIT)
         noisy = readings.later(everywhere, exact) if t else readings.first(everywhere, exact)

@@ -32,6 +32,7 @@ from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
+from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
@@ -61,7 +62,6 @@ def release_communities(
     *,
     communities: int | None,
     resolution: float,
-    progress: bool = False,
     shares: CommunitySweeps | None = None,
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
@@ -85,7 +85,7 @@ def release_communities(
     for_sweeps = call.part(1 - shares.degrees - schedule.sweeps * for_blocks)
     released = replace(degrees, values=degrees.values.copy(), variance=degrees.variance.copy(), dispersion=0.0)
     run = _Run(graph, degrees, for_sweeps, schedule, shares.core_best)
-    for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=not progress):
+    for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=BAR.get() is None):
         run.sweep(sweep)
         run.forget_unused()
         name, last = f"weights after sweep {sweep + 1}", sweep == schedule.sweeps - 1

@@ -27,6 +27,7 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.noise import ReadingNoise
+from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import (
     Core,
     FieldOracle,
@@ -133,7 +134,7 @@ def release_repeated_sweeps(
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     filters = _Filters.before(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
-    for t in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
+    for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
         blocks = row_blocks(rows, _BLOCKS) if t else row_blocks(rows)
         oracle.expect(rows)

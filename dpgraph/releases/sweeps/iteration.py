@@ -78,11 +78,9 @@ class Iteration:
     # revise(X, fields, part, when) is asked on the way, and in the end, whether to go on with another iterate that is
     # zero on the same rows, or with X itself, for a part of what all such questions may cost.
     revise: Callable[[FloatArray, FloatArray, float, str], FloatArray] | None = None
-    # Show a bar on stderr (its length is public)
-    progress: bool = False
 
 
-def cut_iteration(graph: Graph, *, balanced: bool, progress: bool = False) -> Iteration:
+def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
     """Signs against their fields: one column, which an edge moves by at most its weight."""
     w = graph.max_weight
     oracle = FieldOracle(
@@ -94,10 +92,10 @@ def cut_iteration(graph: Graph, *, balanced: bool, progress: bool = False) -> It
         envelope=w,
         expect=graph.expect,
     )
-    return Iteration(oracle, Signs(balanced=balanced), progress=progress)
+    return Iteration(oracle, Signs(balanced=balanced))
 
 
-def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = False) -> Iteration:
+def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     """Labels that earn much weight, one column for each label.
 
     `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples
@@ -129,7 +127,7 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
-    return Iteration(oracle, Simplex(q, relation), progress=progress)
+    return Iteration(oracle, Simplex(q, relation))
 
 
 # --- noise of readings: the law of smaller variance, both being public ------------------------------------------------

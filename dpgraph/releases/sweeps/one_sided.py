@@ -22,6 +22,7 @@ from dpgraph.denoise.iterates import ITERATE_UNIT, Response
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
+from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, LabelScores, row_blocks
 from dpgraph.tuning import CORE, ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
@@ -55,7 +56,7 @@ def release_one_sided_sweeps(
     lines = _Lines(oracle, core, sweeps, call)
     known = _Readings.none(oracle, variances, rows, head=head.size, several=sweeps > 1)
     run = _Run(oracle, iteration.response, lines.scores, known, call.generator, X.copy())
-    for sweep in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
+    for sweep in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         side, seen = sweep % 2, run.X.copy() if sweep == 0 else np.zeros_like(run.X)
         if sweep == 0 and head.size:
             run.set(head, seen, lines.open(sweep, Pairs.FIRST_ROWS))

@@ -24,18 +24,17 @@ def release_table_iterates(
     mean_degree: float,
     whole_table: bool,
     together: bool = False,
-    progress: bool = False,
 ) -> IntArray:
     """Labels by bounded iterates in the simplex, for this part of the budget.
 
     `mean_degree` is the released average weight of the constraints on a variable; `whole_table` says that neighbours
-    differ in the whole table of a pair, not in one entry; `together` and `progress` are those of
+    differ in the whole table of a pair, not in one entry; `together` is that of
     :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
     """
     constraints = private.constraint_graph()
     sweeps, choice = call.split(1 - TABLES.choice_share, TABLES.choice_share)
     oracle = _oracle(private, constraints.n_vertices, whole_table)
-    iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice), progress)
+    iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice))
     X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
     return np.asarray(np.argmax(X, axis=1), dtype=np.int64)
 

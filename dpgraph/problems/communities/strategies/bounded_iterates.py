@@ -9,9 +9,7 @@ from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_com
 
 
 def _run(_: BoundedIterates, graph: Graph, call: Call, task: CommunityTask) -> ReleasedCommunities:
-    return release_communities(
-        graph, call, communities=task.communities, resolution=task.resolution, progress=task.progress
-    )
+    return release_communities(graph, call, communities=task.communities, resolution=task.resolution)
 
 
 STRATEGY = Strategy(

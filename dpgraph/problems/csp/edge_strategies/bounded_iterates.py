@@ -14,7 +14,7 @@ from dpgraph.typing import IntArray
 
 
 def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
-    iteration = label_iteration(private.graph, private.relation, progress=task.progress)
+    iteration = label_iteration(private.graph, private.relation)
     together = options.noise == "auto"
     X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree, together=together)
     return np.asarray(np.argmax(X, axis=1))

@@ -17,7 +17,6 @@ def _run(options: BoundedIterates, private: PrivateTables, call: Call, task: CSP
         mean_degree=mean_degree,
         whole_table=task.whole_table,
         together=options.noise == "auto",
-        progress=task.progress,
     )
 
 

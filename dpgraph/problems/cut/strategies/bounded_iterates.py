@@ -12,7 +12,7 @@ from dpgraph.releases.sweeps.iteration import cut_iteration
 
 
 def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
-    iteration = cut_iteration(graph, balanced=task.balanced, progress=task.progress)
+    iteration = cut_iteration(graph, balanced=task.balanced)
     together = options.noise == "auto"
     X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
     return Cut(cut_labels(X, fields, balanced=task.balanced))
