@@ -177,6 +177,19 @@ def test_no_paragraph_is_longer_than_90_words(reading_count):
     assert {page: words for page, words in long.items() if words > 90} == {}
 
 
+#: A line that Markdown reads as an item of a list only after another item or an empty line.
+ITEM = re.compile(r" *(?:[-*]|\d+\.) +\S")
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "docs").glob("*.md")), ids=lambda path: path.stem)
+def test_no_item_of_a_list_is_swallowed_by_the_paragraph_before_it(path):
+    text = re.sub(r"^[> ]*(```|\$\$).*?^[> ]*\1", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for block in re.split(r"\n\s*\n", text):
+        first, *rest = block.strip("\n").split("\n")
+        swallowed = [line for line in rest if ITEM.match(line)]
+        assert not swallowed or ITEM.match(first), f"an empty line is needed before {swallowed[0]!r}"
+
+
 @pytest.mark.parametrize(
     "text", ["one two\nthree", "- one two three\n- four", "> one two three\n>\n> four", "a\n\n# b\n\n1. c d e"]
 )
