@@ -115,7 +115,15 @@ def test_the_notebooks_of_the_documentation_are_there():
 
 
 #: These take half a minute, the others a few seconds.
-LONG = {"community_map", "synthetic_twin", "embedding_facebook", "max_cut_frontier", "scheduling_csp"}
+LONG = {
+    "community_map",
+    "embedding_facebook",
+    "max_cut_frontier",
+    "mesh_bisection",
+    "report",
+    "scheduling_csp",
+    "synthetic_twin",
+}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in NOTEBOOKS])
