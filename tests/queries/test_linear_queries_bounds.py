@@ -1,5 +1,7 @@
 """Lower bounds on the error of all private mechanisms, and factorizations for answers that come one after another."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -59,6 +61,31 @@ def test_a_posterior_cannot_beat_the_squared_error_that_the_proof_gives_a_bit():
     p, q = scipy.stats.laplace(0).pdf(z), scipy.stats.laplace(2).pdf(z)
     posterior = 4 * np.sum(p * q / (p + q)) / 2 * (z[1] - z[0])
     assert error_lower_bounds(np.ones((1, 1)), epsilon=1.0).reconstruction ** 2 < posterior
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_with_few_records_the_bounds_fall_and_stay_below_what_the_projection_reaches(delta):
+    A = (np.random.default_rng(3).random((60, 200)) < 0.5).astype(float)
+    budget = {"epsilon": 1.0, "delta": delta}
+    everywhere = error_lower_bounds(A, **budget)
+    sizes = (1, 3, 10, 30, 10**6)
+    bounds = [error_lower_bounds(A, records=n, **budget) for n in sizes]
+    for few, more in itertools.pairwise(bounds):
+        assert all(low <= high * (1 + 5e-3) for low, high in zip(few, more, strict=True))
+    assert bounds[0].reconstruction < 0.5 * everywhere.reconstruction
+    assert bounds[-1] == pytest.approx(everywhere, rel=5e-3)
+    for n, bound in zip(sizes[:3], bounds, strict=False):
+        x = np.bincount(np.arange(n), minlength=200)
+        found = [private_linear_queries(A, x, records=n, sparse=True, rng=seed, **budget).answers for seed in range(8)]
+        assert 0 < max(bound) < np.sqrt(np.mean(np.square(np.array(found) - A @ x)))
+
+
+def test_one_record_of_one_kind_is_guessed_as_its_two_histograms_allow():
+    """x is 0 or 1: T_1 = (e - 1)/(e + 1), and no estimate has a squared error below (1 - T_1)/4."""
+    bound = error_lower_bounds(np.ones((1, 1)), epsilon=1.0, records=1).reconstruction
+    assert bound == pytest.approx(np.sqrt(0.5 / (np.e + 1)))
+    with pytest.raises(InvalidParameterError, match="records"):
+        error_lower_bounds(np.ones((1, 1)), epsilon=1.0, records=0)
 
 
 @pytest.mark.parametrize("factors", ["optimal", "square-root"])

@@ -1,13 +1,14 @@
 """Lower bounds on the error of every private mechanism for linear queries, with explicit constants."""
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from scipy.special import gammaln
 
-from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.typing import FloatArray
@@ -20,7 +21,7 @@ class ErrorLowerBounds(NamedTuple):
     volume: float
 
 
-def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0) -> ErrorLowerBounds:
+def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0, records: int | None = None) -> ErrorLowerBounds:
     r"""Bound the error of *every* private mechanism for the queries A on its worst histogram from below.
 
     Parameters
@@ -29,6 +30,8 @@ def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0) -> ErrorLo
         Finite, not zero.
     epsilon, delta : float
         The guarantee, for one record more or less; delta = 0 stands for pure privacy.
+    records : int, optional
+        Only histograms of at most so many records count (the sparse case of NTZ13); all of them by default.
 
     Returns
     -------
@@ -51,6 +54,9 @@ def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0) -> ErrorLo
     share of that volume which a ball of radius t has. With t_0 the radius at which this is 1, E|e|^2 is at least
     t_0^2 k/(k + 2). The best m is about k/epsilon. Columns are chosen by pivoting.
 
+    *Few records.* With n = `records`, groups of k records are in at most n/k entries of x, the others are 0, and m is
+    at most n. Both proofs hold for any choice of columns; the first n/k that pivoting chooses are taken.
+
     References
     ----------
     NTZ13. M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010. A. Edmonds, A. Nikolov, J. Ullman,
@@ -65,28 +71,45 @@ def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0) -> ErrorLo
     True
     """
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    if records is not None:
+        check_integer("records", records, 1)
     matrix = QueryMatrix(A)
     d, columns = matrix.shape[0], matrix.row_space.columns
-    trace = trace_factorization(columns).lower_bound
-    reconstruction = math.sqrt(_bit_error(epsilon, delta) * trace / d)
-    return ErrorLowerBounds(reconstruction, 0.0 if delta > 0 else _volume_bound(columns, epsilon) / math.sqrt(d))
+    triangle, order = scipy.linalg.qr(columns, mode="r", pivoting=True)
+    first = columns if records is None else columns[:, order]
+    reconstruction = _reconstruction_bound(first, epsilon, delta, records) / math.sqrt(d)
+    pivots = np.abs(np.diagonal(triangle))
+    return ErrorLowerBounds(
+        reconstruction, 0.0 if delta > 0 else _volume_bound(pivots, epsilon, records) / math.sqrt(d)
+    )
 
 
-def _bit_error(epsilon: float, delta: float) -> float:
-    """Largest k^2 (1 - T_k)/4."""
-    best = 0.0
+def _reconstruction_bound(columns: FloatArray, epsilon: float, delta: float, records: int | None) -> float:
+    """Root of the largest v times a trace over the sizes of groups; with few records, of the first columns."""
+    errors: dict[int, float] = {}  # the largest v for each number of columns
+    for k, error in _bit_errors(epsilon, delta):
+        size = columns.shape[1] if records is None else min(columns.shape[1], records // k)
+        errors[size] = max(errors.get(size, 0.0), error)
+    traces = ((v, _least_trace(columns[:, :size])) for size, v in errors.items() if size and v)
+    return math.sqrt(max((v * trace for v, trace in traces), default=0.0))
+
+
+def _least_trace(columns: FloatArray) -> float:
+    return trace_factorization(QueryMatrix(columns).row_space.columns).lower_bound
+
+
+def _bit_errors(epsilon: float, delta: float) -> Iterator[tuple[int, float]]:
+    """Sizes k of groups, and k^2 (1 - T_k)/4 where it is positive."""
     for k in range(1, 3 + math.ceil(4 / epsilon)):
         growth = math.exp(min(k * epsilon, 700.0))
         group = delta * (growth - 1) / math.expm1(min(epsilon, 700.0))
-        best = max(best, k**2 * (2 - 2 * group) / (growth + 1) / 4)
-    return best
+        yield k, max(k**2 * (2 - 2 * group) / (growth + 1) / 4, 0.0)
 
 
-def _volume_bound(columns: FloatArray, epsilon: float) -> float:
+def _volume_bound(pivots: FloatArray, epsilon: float, most: int | None) -> float:
     """Root of the largest lower bound on E|e|^2 over the columns that pivoting has chosen first."""
-    pivots = np.abs(np.diagonal(scipy.linalg.qr(columns, mode="r", pivoting=True)[0]))
     k = np.arange(1, pivots.size + 1)
-    records = np.maximum(np.rint(k / epsilon), 1.0)
+    records = np.minimum(np.maximum(np.rint(k / epsilon), 1.0), math.inf if most is None else most)
     log_ball = k / 2 * math.log(math.pi) - gammaln(k / 2 + 1)
     log_radius = np.log(records) - epsilon * records / k + (np.cumsum(np.log(pivots)) - gammaln(k + 1) - log_ball) / k
     return float((np.exp(log_radius) * np.sqrt(k / (k + 2))).max())
