@@ -41,6 +41,9 @@ PIECE, VERTICES, CROSSING = 2_500_000, 0.1, 0.9
 ROWS = 250_000
 #: Memory of each of the two workers: less than the edge list from 3 * 10**7 edges on, at 16 bytes an edge.
 LIMIT = "450MB"
+#: From 10**8 edges on, of 1600 MB: Dask pauses a worker at four fifths of its limit, and an array over the vertices has
+#: 80 MB. With 450 MB a cut stood still.
+LARGE_LIMIT = "750MB"
 #: Seconds after which a line is given up.
 PATIENCE = 3000
 COLUMNS = ("method", "edges", "seconds", "processor_seconds", "client_MB", "worker_MB", "outcome")
@@ -87,7 +90,8 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
         from dpgraph.distributed import graph as distributed_graph
 
         logging.getLogger("distributed").setLevel(logging.ERROR)
-        options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": ":0"}
+        limit = LIMIT if m < 10**8 else LARGE_LIMIT
+        options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": ":0"}
         direct = {"direct_to_workers": True}  # rows do not pass through the scheduler
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, **direct) as client:
             table = dpgraph.edge_frame(planted(m), nodes=int(m * VERTICES))
