@@ -82,11 +82,11 @@ def open_graph(
     return GraphSource(nodes, cap, weighted, read)
 
 
-def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, signed: bool = True) -> Graph:
+def as_graph(G: Any, *, weight: str | None = None, signed: bool = True) -> Graph:
     """Read a graph for an exact (not private) computation: weights are neither capped nor rounded.
 
-    As :func:`open_graph`, but for negative weights, which are accepted if `signed` and not `symmetrize`, and parallel
-    unweighted edges, which count once. A ``PrivateGraph`` is refused.
+    As :func:`open_graph`, but for negative weights, which are accepted if `signed`, and for parallel unweighted edges,
+    which count once. A ``PrivateGraph`` is refused.
     """
     if isinstance(G, Graph):
         return G
@@ -96,7 +96,7 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
             "private function (dpgraph.private_max_cut and the like), or keep the original graph and pass that if you "
             "may see its edges"
         )
-    nodes, edges = public_side(G, weight, symmetrize)
+    nodes, edges = public_side(G, weight, None)
     A = edges(signed)
     if weight is None and not is_matrix(G):
         np.minimum(A.data, 1.0, out=A.data)
@@ -105,8 +105,8 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
     return Graph(A, nodes, float("inf"), 0.0)
 
 
-def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
-    """Vertex labels and a reader of the edges."""
+def public_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
+    """Vertex labels and a reader of the edges; `symmetrize` is None for a function that does not offer it."""
     if weight is not None and not isinstance(weight, str):
         raise InvalidParameterError(
             f"weight must be the name of an edge attribute or None; got {type(weight).__name__}"
@@ -148,16 +148,16 @@ def _instance_of(G: Any, module: str, name: str) -> bool:
     return loaded is not None and isinstance(G, getattr(loaded, name))
 
 
-def refuse_directed(directed: bool, symmetrize: bool) -> None:
+def refuse_directed(directed: bool, symmetrize: bool | None) -> None:
     """Raise InvalidGraphError for a directed graph that is not to be symmetrised."""
     if directed and not symmetrize:
-        raise InvalidGraphError(
-            "expected an undirected graph; got a directed one. Make it undirected first; where the function takes it, "
-            "symmetrize=True joins each pair of vertices by the heavier of its two arcs"
+        way = (
+            "" if symmetrize is None else "; symmetrize=True joins each pair of vertices by the heavier of its two arcs"
         )
+        raise InvalidGraphError(f"expected an undirected graph; got a directed one. Make it undirected first{way}")
 
 
-def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float | None = None) -> Side:
+def _networkx_side(G: Any, weight: str | None, symmetrize: bool | None, missing: float | None = None) -> Side:
     refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
@@ -170,7 +170,7 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float 
     return nodes, edges
 
 
-def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount()))
     try:
@@ -193,7 +193,7 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     return nodes, edges
 
 
-def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     names = list(G.columns)
     if not names.count("source") == names.count("target") == 1:
         raise InvalidGraphError(
@@ -214,12 +214,12 @@ def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if np.any(ends < 0):
             raise InvalidGraphError("expected two declared vertices in every row; at least one row lacks one")
         values = _weights(G[weight].tolist() if weight is not None else (), weight)
-        return _edge_array(ends, values, len(nodes), directed=symmetrize, signed=signed)
+        return _edge_array(ends, values, len(nodes), directed=bool(symmetrize), signed=signed)
 
     return nodes, edges
 
 
-def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     if weight is not None and weight != "weight":
         raise InvalidParameterError(
             f"a matrix has no edge attribute {weight!r}: its entries are the weights; leave weight=None"
@@ -246,10 +246,10 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if identical and not A.diagonal().any():
             return _compact_copy(A)
         if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
+            way = "A.maximum(A.T)" if symmetrize is None else "A.maximum(A.T), or symmetrize=True,"
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
-                "Pass A.maximum(A.T), or symmetrize=True where the function takes it, to keep the larger of the two "
-                "entries of each pair"
+                f"Pass {way} to keep the larger of the two entries of each pair"
             )
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 

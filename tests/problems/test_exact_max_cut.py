@@ -1,6 +1,7 @@
 """max_cut on exact data: right answers in the caller's labels, on every kind of graph."""
 
 import dataclasses
+from functools import partial
 
 import igraph
 import networkx as nx
@@ -13,7 +14,7 @@ from dpgraph import private_normalized_adjacency
 from dpgraph.datasets import planted_cut, read_edgelist
 from dpgraph.evaluate import cut_fraction, cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.problems.cut.exact import CutResult, max_cut
+from dpgraph.problems.cut.exact import CutResult, max_bisection, max_cut
 from dpgraph.sos.cut.objective import FactoredObjective
 
 # Best known cuts and optimal values of the relaxation (rounded to 0.1) as stated in the design pages.
@@ -159,13 +160,23 @@ def test_a_seeded_run_can_be_repeated():
     assert first.trace == second.trace
 
 
-def test_progress_goes_to_stderr_only_on_request(capsys):
-    max_cut(nx.cycle_graph(5), rng=0)
+@pytest.mark.parametrize(
+    ("solve", "title"),
+    [
+        (max_cut, "max-cut"),
+        (partial(max_cut, degree=4), "moments"),
+        (max_bisection, "max-bisection"),
+        (partial(max_bisection, degree=4), "moments"),
+    ],
+    ids=["cut", "cut of degree 4", "bisection", "bisection of degree 4"],
+)
+def test_progress_goes_to_stderr_only_on_request(solve, title, capsys):
+    solve(nx.cycle_graph(5), rng=0)
     assert capsys.readouterr() == ("", "")
-    max_cut(nx.cycle_graph(5), rng=0, progress=True)
+    solve(nx.cycle_graph(5), rng=0, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "max-cut" in captured.err
+    assert title in captured.err
 
 
 @pytest.mark.parametrize(

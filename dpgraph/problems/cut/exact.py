@@ -198,6 +198,7 @@ def max_bisection(  # noqa: PLR0913
     sweeps: int | None = None,
     tol: float | None = None,
     search: SearchMode = "beam",
+    progress: bool = False,
     time_limit: float | None = None,
     gap_tol: float = 0.0,
     initial: Any = None,
@@ -218,8 +219,8 @@ def max_bisection(  # noqa: PLR0913
     degree : int, default 2
         Degree of the relaxation. Above 2, for small graphs only: a pseudo-distribution that is balanced, conditioned by
         reweighting (DN25a, Lemma A.1).
-    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search, time_limit, \
-    gap_tol, initial, callback
+    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search, progress, \
+    time_limit, gap_tol, initial, callback
         As :func:`dpgraph.max_cut`. An `initial` cut that is not balanced is repaired.
 
     Returns
@@ -252,7 +253,7 @@ def max_bisection(  # noqa: PLR0913
     imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
-        starts=starts, sweeps=sweeps, tol=tol, search=search, time_limit=time_limit, gap_tol=gap_tol,
+        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
         initial=None if initial is None else vertex_sides(graph.nodes, initial).astype(np.int64), callback=callback,
     ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)

@@ -78,6 +78,7 @@ def solve_bisection(
     for sweeps in watch.efforts() if options.local_search else ():
         cuts = best_columns(objective, _improve(objective, cuts, largest, generator, sweeps), options.starts)
         watch.found(objective.cut_value(cuts[:, 0]))
+    watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance, rounding) for entry in tree.trace)
