@@ -34,7 +34,7 @@ CHANGED = {
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs; the local search of cuts takes more steps",
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is the mean given the readings",
-    r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
+    r"(private_communities\(weighted 80\) epsilon=8 |sklearn\(heavy 800\) estimator=PrivateCommunities |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
     r"private_normalized_adjacency\(.*mechanism=auto rank=1 epsilon=(1|2|3|4) ": VECTOR,
     r"private_normalized_adjacency\(.*mechanism=noisy-power rank=1 regularization=3.0 epsilon=(4|16) ": VECTOR,
     r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
@@ -85,7 +85,9 @@ CHANGED = {
     r"max_cut\((sparse 500|no edges)\) seed=": "vertices of up to two neighbours are eliminated before the relaxation: the bound of sparse 500 falls from 397.22 to 394.55",
     r"max_2csp\(differ (24|90)\) seed=": "the vertex that stands for label 0 has no edge, and is eliminated: another of the optimal assignments",
     r"private_normalized_adjacency\(.*mechanism=(noisy-power|randomized-response|auto|coherence .*gap-and-coherence) ": POSTERIOR,
-    r"(private_node_similarities\(.*mechanism=noisy-power|embedding\(weighted 80\)) ": POSTERIOR,
+    r"(private_node_similarities\(.*mechanism=noisy-power|embedding\(weighted 80\)|sklearn\(.*PrivateSpectralEmbedding) ": POSTERIOR,
+    r"perturb_and_project\(": "a private projection is itself the result, not a field of it; its numbers are the same",
+    r"plot\(\) kind=plot_(correlation_trace|privacy_utility)": "names stand at the ends of lines in place of a legend",
     r"max_(cut|2csp)\(.*relaxation=(lasserre|admm) ": "exact moments are searched as the other relaxations are, by a beam, not by a label drawn in each round",
 }
 

@@ -473,7 +473,15 @@ def check_passes(check, label):
     return True
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda fault: fault.__name__)
+#: Those of :func:`audit_check` that take longest.
+LONG = (noise_of_readings_halved, noise_of_the_hull_halved)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(fault, marks=[pytest.mark.slow] * (fault in LONG)) for fault in MUTANTS],
+    ids=lambda fault: fault.__name__,
+)
 def test_a_fault_is_caught(mutant, monkeypatch):
     check, entry = MUTANTS[mutant]
     assert check_passes(check, entry.label)
