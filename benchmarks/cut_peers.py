@@ -60,7 +60,7 @@ def dense(n: int) -> sparse.csr_array:
 INSTANCES: dict[str, Callable[[], sparse.csr_array]] = {
     "G(60, 1/2)": lambda: dense(60),
     "torus 20 x 20, signed": lambda: torus(20),
-    **{name: lambda name=name: gset(name) for name in ("G1", "G11", "G14", "G22", "G32", "G43")},
+    **{name: lambda name=name: gset(name) for name in ("G1", "G11", "G14", "G22", "G32", "G35", "G43")},
 }
 
 

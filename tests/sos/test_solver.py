@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos.cut import solver
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
@@ -110,3 +111,14 @@ def test_without_convergence_the_bound_is_still_a_bound():
     solution = solve_low_rank(objective, np.random.default_rng(0), max_sweeps=1, tol=1e-9)
     assert not solution.converged
     assert solution.certificate.bound >= best_value(objective)
+
+
+def test_a_search_ends_once_it_finds_the_same_again(monkeypatch):
+    A = np.triu(np.random.default_rng(0).random((70, 70)) < 0.3, 1).astype(float)
+    objective, searches = SparseObjective(sparse.csr_array(A + A.T)), []
+    improve = solver.improve
+    monkeypatch.setattr(
+        solver, "improve", lambda *args, **options: searches.append(options) or improve(*args, **options)
+    )
+    solve_max_cut(objective, SolverOptions(patient=True), 0)
+    assert 3 <= len(searches) < 8  # of seven short ones and a long one

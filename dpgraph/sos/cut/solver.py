@@ -27,6 +27,7 @@ from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
 
+_REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
@@ -72,16 +73,21 @@ def _search_locally(
 ) -> FloatArray:
     """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
 
-    What they find is recombined with the best so far.
+    What they find is recombined with the best so far. Without a time limit it ends once a few have found no more.
     """
     options, found = watch.options, cut[:, None]
     patient = patient_sweeps(objective, options.starts) if options.patient and options.sweeps is None else None
+    repeats = 0
     for sweeps in watch.efforts(patient):
+        if options.time_limit is None and repeats == _REPEATS:
+            break
+        before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
         found = best_columns(objective, np.column_stack([improved, found]), options.starts)
         if sweeps is not None and found.shape[1] > 2:
             found = np.column_stack([recombine(objective, found, rng, sweeps=sweeps), found])[:, : options.starts]
         watch.found(objective.cut_value(found[:, 0]))
+        repeats = 0 if watch.value > before else repeats + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
     return found[:, 0]
 
