@@ -70,6 +70,8 @@ class Listener(logging.Handler):
         self.lines = []
 
     def emit(self, record):
+        if record.name.startswith("numba."):  # compiles what no cache holds yet: of code, not of data
+            return
         self.lines.append((record.name, record.levelname, record.getMessage()))
 
 
