@@ -6,6 +6,8 @@ Publishing one of these numbers for a private graph spends privacy that no ledge
 from collections.abc import Sequence
 from typing import Any
 
+from tqdm import tqdm
+
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, vertex_sides
 from dpgraph.inputs.graphs import as_graph
@@ -64,8 +66,10 @@ def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
     return _cut(graph, vertex_sides(graph.nodes, partition)) / total if total != 0.0 else 0.0
 
 
-def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",)) -> dict[str, int]:
+def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",), *, progress: bool = False) -> dict[str, int]:
     """Copies of patterns in the graph, as :func:`dpgraph.private_subgraph_counts` counts them. Not private.
+
+    With `progress` a bar on stderr counts the patterns.
 
     Raises
     ------
@@ -83,7 +87,7 @@ def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",)) -> di
         raise InvalidParameterError(f"patterns must be some of {', '.join(map(repr, ORDERS))}; got {patterns!r}")
     A = as_graph(G).adjacency
     subgraphs = Subgraphs(A.indptr, A.indices)
-    return {name: subgraphs.count(name) for name in names}
+    return {name: subgraphs.count(name) for name in tqdm(names, desc="patterns", disable=not progress)}
 
 
 def csp_value(instance: TwoCSP, assignment: Any) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 import numpy as np
 from scipy import sparse
+from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
@@ -26,7 +27,7 @@ Format = Literal["auto", "edgelist", "gset", "gml"]
 Nodes = Literal["file"] | int | Iterable[Hashable]
 
 
-def read_edgelist(
+def read_edgelist(  # noqa: PLR0913
     path: AnyPath,
     *,
     format: Format = "auto",
@@ -35,6 +36,7 @@ def read_edgelist(
     header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
+    progress: bool = False,
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
 
@@ -65,6 +67,8 @@ def read_edgelist(
         become the attribute ``"weight"``; GML attributes are kept as they are.
     symmetrize : bool, default False
         Accept a GML file that declares itself directed; a pair gets the heavier of its two arcs.
+    progress : bool, default False
+        Show on stderr what has been done: the file is read, its lines are edges, the graph is built.
 
     Returns
     -------
@@ -92,14 +96,17 @@ def read_edgelist(
     >>> read_edgelist(file, nodes=5).number_of_nodes()
     5
     """
-    graph = _read(path, format, nodes, (labels, header), weight, symmetrize)
-    if not isinstance(graph, tuple):
-        return graph
-    adjacency, vertices, weighted = graph
-    return to_networkx(adjacency, vertices, (weight or "weight") if weighted else None)
+    with tqdm(total=3, desc="reading", disable=not progress) as bar:
+        graph = _read(path, format, nodes, (labels, header), weight, symmetrize, bar)
+        bar.update()
+        if isinstance(graph, tuple):
+            adjacency, vertices, weighted = graph
+            graph = to_networkx(adjacency, vertices, (weight or "weight") if weighted else None)
+        bar.update()
+    return graph
 
 
-def read_sparse(
+def read_sparse(  # noqa: PLR0913
     path: AnyPath,
     *,
     format: Format = "auto",
@@ -108,6 +115,7 @@ def read_sparse(
     header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
+    progress: bool = False,
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     r"""Read an undirected graph as a sparse adjacency matrix: several times faster than :func:`read_edgelist`.
 
@@ -129,7 +137,9 @@ def read_sparse(
     >>> A.sum(axis=0), nodes
     (array([1., 2., 1.]), (10, 20, 30))
     """
-    graph = _read(path, format, nodes, (labels, header), weight, symmetrize)
+    with tqdm(total=3, desc="reading", disable=not progress) as bar:
+        graph = _read(path, format, nodes, (labels, header), weight, symmetrize, bar)
+        bar.update(2)
     if isinstance(graph, tuple):
         return graph[:2]
     opened = as_graph(graph, weight=weight)
@@ -137,7 +147,13 @@ def read_sparse(
 
 
 def _read(
-    path: AnyPath, format: str, nodes: Nodes, form: tuple[Labels, Header], weight: str | None, symmetrize: bool
+    path: AnyPath,
+    format: str,
+    nodes: Nodes,
+    form: tuple[Labels, Header],
+    weight: str | None,
+    symmetrize: bool,
+    bar: tqdm[NoReturn],
 ) -> EdgeList | nx.Graph:
     check_choice("format", format, get_args(Format))
     labels, header = form
@@ -151,6 +167,7 @@ def _read(
     if labels == "auto" and vertices is not None:
         labels = str if any(isinstance(vertex, str) for vertex in vertices) else int
     text = read_bytes(path)
+    bar.update()
     with naming(path):
         if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
             _refuse_vertices(vertices, "GML")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
+from tqdm import tqdm
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, ProjectionResult, as_symmetric
@@ -33,11 +34,14 @@ class Elliptope(ConvexSet):
         Proven accuracy of the point found, in the Frobenius norm and relative to max(1, ||X||_F).
     max_iter : int, default 1000
         Largest number of positive parts to be computed.
+    progress : bool, default False
+        Show on stderr how many have been computed.
     """
 
     unit_diagonal: bool = False
     tol: float = 1e-7
     max_iter: int = 1000
+    progress: bool = False
 
     def __post_init__(self) -> None:
         if not self.tol > 0 or self.max_iter < 1:
@@ -55,9 +59,10 @@ class Elliptope(ConvexSet):
 
     def solve(self, X: ArrayLike) -> ProjectionResult:
         """As :meth:`project`, with the certificate, and with the point found so far if `tol` is not reached."""
-        S = as_symmetric(X)
+        S, bar = as_symmetric(X), tqdm(desc="positive parts", disable=not self.progress)
 
         def dual(y: FloatArray) -> tuple[float, FloatArray]:
+            bar.update()
             positive = project_psd(S - np.diag(y))
             return 0.5 * float(np.sum(positive**2)) + float(y.sum()), 1.0 - np.diagonal(positive)
 
@@ -67,7 +72,8 @@ class Elliptope(ConvexSet):
             start, bounds = np.maximum(start, 0.0), [(0.0, None)] * len(S)
         limits = {"maxfun": self.max_iter, "maxiter": self.max_iter}
         options: Any = limits | {"ftol": 1e-15, "gtol": 0.1 * self.tol, "maxcor": 20}
-        found = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        with bar:
+            found = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return self._certified(S, found.x, int(found.nfev))
 
     def _certified(self, S: FloatArray, y: FloatArray, evaluations: int) -> ProjectionResult:
@@ -99,14 +105,16 @@ def _with_unit_diagonal(X: FloatArray, *, pinned: BoolArray) -> FloatArray:
     return scaled
 
 
-def project_elliptope(X: ArrayLike, *, unit_diagonal: bool = False, tol: float = 1e-7) -> FloatArray:
+def project_elliptope(
+    X: ArrayLike, *, unit_diagonal: bool = False, tol: float = 1e-7, progress: bool = False
+) -> FloatArray:
     """Nearest point of the elliptope {X psd, X_ii <= 1} in the Frobenius norm.
 
     Parameters
     ----------
     X : array_like, shape (n, n)
         Any square matrix; its symmetric part decides.
-    unit_diagonal, tol
+    unit_diagonal, tol, progress
         As for :class:`~dpgraph.projections.Elliptope`. With X_ii = 1 it finds the nearest correlation matrix, and
         repairs an infeasible point of the max-cut relaxation.
 
@@ -132,4 +140,4 @@ def project_elliptope(X: ArrayLike, *, unit_diagonal: bool = False, tol: float =
     array([[1., 1.],
            [1., 1.]])
     """
-    return Elliptope(unit_diagonal=unit_diagonal, tol=tol).project(X)
+    return Elliptope(unit_diagonal=unit_diagonal, tol=tol, progress=progress).project(X)

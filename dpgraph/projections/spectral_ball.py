@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
@@ -43,7 +44,7 @@ _ANDERSON_MEMORY = 30
 _TINY = float(np.finfo(float).tiny)
 
 
-def project_nonnegative_spectral_ball(
+def project_nonnegative_spectral_ball(  # noqa: PLR0913
     Y: ArrayLike,
     radius: float = 1.0,
     *,
@@ -52,6 +53,7 @@ def project_nonnegative_spectral_ball(
     max_iter: int | None = None,
     upper: ArrayLike | None = None,
     zero_diagonal: bool = False,
+    progress: bool = False,
 ) -> ProjectionResult:
     r"""Nearest symmetric matrix with nonnegative entries and spectral norm at most `radius`.
 
@@ -74,6 +76,8 @@ def project_nonnegative_spectral_ball(
         Public bounds on the entries, nonnegative.
     zero_diagonal : bool, default False
         Ask for a zero diagonal (no self-loops).
+    progress : bool, default False
+        Show a bar on stderr.
 
     Returns
     -------
@@ -105,7 +109,8 @@ def project_nonnegative_spectral_ball(
     check_integer("max_iter", max_iter, 1)
     check_choice("norm", norm, ("spectral", "frobenius"))
     nearest = _nearest_in_spectral_norm if norm == "spectral" else _nearest_in_frobenius_norm
-    return nearest(Y, radius, _upper_bounds(upper, len(Y), zero_diagonal), tol=tol * radius, max_iter=max_iter)
+    limits = _upper_bounds(upper, len(Y), zero_diagonal)
+    return nearest(Y, radius, limits, tol=tol * radius, max_iter=max_iter, progress=progress)
 
 
 def _upper_bounds(upper: ArrayLike | None, n: int, zero_diagonal: bool) -> FloatArray:
@@ -125,9 +130,9 @@ def _upper_bounds(upper: ArrayLike | None, n: int, zero_diagonal: bool) -> Float
 
 
 def _nearest_in_frobenius_norm(
-    Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
+    Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int, progress: bool
 ) -> ProjectionResult:
-    found = dykstra(Y, [SpectralBall(radius), Box(0.0, upper)], tol=tol, max_iter=max_iter)
+    found = dykstra(Y, [SpectralBall(radius), Box(0.0, upper)], tol=tol, max_iter=max_iter, progress=progress)
     # Moves the point by about the residual.
     matrix = _scaled_into_ball(found.matrix, radius)
     distance = float(np.linalg.norm(matrix - Y))
@@ -136,21 +141,23 @@ def _nearest_in_frobenius_norm(
 
 
 def _nearest_in_spectral_norm(
-    Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
+    Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int, progress: bool
 ) -> ProjectionResult:
     """The best feasible point found, with a proven lower bound on the smallest distance."""
     solver = _Solver(Y, radius, upper)
     best, distance = solver.feasible()
     lower = max(_spectral_norm(Y) - radius, 0.0)
-    count = 0
-    while distance - lower > tol and count < max_iter:
-        count += 1
-        solver.step(count)
-        if count % _CHECK_EVERY == 0 or count == max_iter:
-            point, value = solver.feasible()
-            if value < distance:
-                best, distance = point, value
-            lower = max(lower, solver.lower_bound())
+    with tqdm(total=max_iter, desc="steps", disable=not progress) as bar:
+        count = 0
+        while distance - lower > tol and count < max_iter:
+            count += 1
+            solver.step(count)
+            bar.update()
+            if count % _CHECK_EVERY == 0 or count == max_iter:
+                point, value = solver.feasible()
+                if value < distance:
+                    best, distance = point, value
+                lower = max(lower, solver.lower_bound())
     lower = min(lower, distance)
     return ProjectionResult(best, distance, 0.0, count, distance - lower <= tol, lower, tol, max_iter)
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from tqdm import tqdm
 
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
@@ -33,7 +34,12 @@ _ANDERSON_MEMORY = 10
 
 
 def dykstra(
-    Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], *, tol: float = 1e-6, max_iter: int = 1000
+    Y: ArrayLike,
+    sets: ConvexSet | Sequence[ConvexSet],
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    progress: bool = False,
 ) -> ProjectionResult:
     """Project onto the intersection of convex sets by Dykstra's method, accelerated.
 
@@ -48,6 +54,8 @@ def dykstra(
         norm). Neither proves that the point is within `tol` of the projection; its error is a small multiple of it.
     max_iter : int, default 1000
         Largest number of sweeps; each projects once onto every set.
+    progress : bool, default False
+        Show a bar on stderr.
 
     Returns
     -------
@@ -83,7 +91,7 @@ def dykstra(
     # The first set's correction is recomputed from the others, so those are the state of the iteration.
     movable, accelerator = _movable_entries(wider[1:], Y.shape), AndersonAccelerator(_ANDERSON_MEMORY)
     state = np.zeros(movable.shape)
-    for sweep in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
+    for sweep in tqdm(range(1, max_iter + 1), desc="sweeps", disable=not progress):  # noqa: B007 (part of the result)
         points, corrections = _sweep(Y, wider, state)
         state[movable] = accelerator.advance(state[movable], np.stack(corrections[1:])[movable])
         last = points[-1]
@@ -142,7 +150,12 @@ def _movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> Boo
 
 
 def averaged_projections(
-    Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], iterations: int, *, tol: float = 1e-6
+    Y: ArrayLike,
+    sets: ConvexSet | Sequence[ConvexSet],
+    iterations: int,
+    *,
+    tol: float = 1e-6,
+    progress: bool = False,
 ) -> ProjectionResult:
     """Find a point of the intersection of convex sets by averaging projections (CDEMZ24, Algorithm 2).
 
@@ -154,6 +167,8 @@ def averaged_projections(
         Largest number of averaging steps, each ``X <- mean_i P_i(X)``.
     tol : float, default 1e-6
         Stop as soon as the current point is within `tol` (absolute, Frobenius) of every set.
+    progress : bool, default False
+        Show a bar on stderr.
 
     Returns
     -------
@@ -174,7 +189,7 @@ def averaged_projections(
     """
     start, sets = as_array(Y), check_arguments(sets, tol, iterations)
     x = start
-    for step in range(iterations + 1):
+    for step in tqdm(range(iterations + 1), desc="steps", disable=not progress):
         points = [convex.project(x) for convex in sets]
         residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)
         if residual <= tol or step == iterations:

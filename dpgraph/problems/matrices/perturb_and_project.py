@@ -128,7 +128,7 @@ def perturb_and_project(  # noqa: PLR0913
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
     if method == "averaged":
-        projection = averaged_projections(noisy, sets, max_iter, tol=tol)
+        projection = averaged_projections(noisy, sets, max_iter, tol=tol, progress=progress)
     else:
-        projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter)
+        projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter, progress=progress)
     return PrivateProjection(**vars(projection), privacy=call.report())

@@ -130,9 +130,9 @@ def private_cosine_similarities(  # noqa: PLR0913
     if method == "shrinkage":
         projection = _shrunk(noisy, std)
     elif method == "practical":
-        projection = _averaged(noisy, limit, accuracy)
+        projection = _averaged(noisy, limit, accuracy, progress=progress)
     else:
-        projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
+        projection = Elliptope(tol=accuracy / n, max_iter=limit, progress=progress).solve(noisy)
     # Entries of psd matrices with unit diagonal may exceed 1 by rounding.
     entries = np.clip(projection.matrix, -1.0, 1.0)
     return PrivateSimilarities(tuple(range(n)), call.report(), entries, projection=projection)
@@ -147,14 +147,14 @@ def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:
     return ProjectionResult(matrix, distance, residual=0.0, iterations=1, converged=True)
 
 
-def _averaged(noisy: FloatArray, limit: int, tol: float) -> ProjectionResult:
+def _averaged(noisy: FloatArray, limit: int, tol: float, *, progress: bool) -> ProjectionResult:
     """A point near {psd, ||X||_F <= n}, with entries in [-1, 1]; its `residual` is its distance to the first set.
 
     Averaging ends near the box, and clipping moves it away from the first set by no more than it was away from the box:
     both distances are asked to be half of `tol`.
     """
     ball, box = PSDFrobeniusBall(len(noisy)), Box(-1.0, 1.0)
-    found = averaged_projections(noisy, [ball, box], limit, tol=tol / 2)
+    found = averaged_projections(noisy, [ball, box], limit, tol=tol / 2, progress=progress)
     matrix = np.clip(found.matrix, -1.0, 1.0)
     residual = float(np.linalg.norm(ball.project(matrix) - matrix))
     distance = float(np.linalg.norm(matrix - noisy))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
+from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
@@ -51,6 +52,7 @@ def lasserre(
     nonnegative: bool = False,
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     symmetry: bool = True,
+    progress: bool = False,
 ) -> PseudoDistribution:
     """Optimal pseudo-distribution of a given degree, for small instances.
 
@@ -71,6 +73,8 @@ def lasserre(
     symmetry : bool, default True
         Where permutations of the labels leave every table unchanged, solve for the average over these: fewer unknowns,
         the same value, uniform marginals.
+    progress : bool, default False
+        Show on stderr what has been done: the relaxation is built, solved, its bound proven.
 
     Returns
     -------
@@ -99,12 +103,16 @@ def lasserre(
         instance = TwoCSP.from_networkx(instance)
     check_size(instance.n_variables, instance.alphabet_size, degree)
     check_choice("solver", solver, ("auto", "clarabel", "scs"))
-    problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
-    if solver == "auto":
-        solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
-    moments, dual, multipliers, status = _solve(problem, solver)
-    values = dict(zip(problem.names, moments.tolist(), strict=True))
-    bound = _proven_bound(problem, dual, multipliers)
+    with tqdm(total=3, desc="relaxation", disable=not progress) as bar:
+        problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
+        bar.update()
+        if solver == "auto":
+            solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
+        moments, dual, multipliers, status = _solve(problem, solver)
+        bar.update()
+        values = dict(zip(problem.names, moments.tolist(), strict=True))
+        bound = _proven_bound(problem, dual, multipliers)
+        bar.update()
     bound = min(bound, math.nextafter(instance.total_weight, math.inf))
     return PseudoDistribution(instance, problem.degree, values, upper_bound=bound, status=status)
 

@@ -1,0 +1,48 @@
+"""Functions that release nothing show a bar on stderr when they are asked for one, and nothing otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph import datasets, evaluate, projections, sos
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MATRIX = np.add.outer(np.arange(6.0), np.arange(6.0))
+SETS = [projections.PSDCone(), projections.Box(-1.0, 1.0)]
+CALLS: dict[str, Callable[..., object]] = {
+    "averaged_projections": lambda **options: projections.averaged_projections(MATRIX, SETS, 20, **options),
+    "dykstra": lambda **options: projections.dykstra(MATRIX, SETS, **options),
+    "project_elliptope": lambda **options: projections.project_elliptope(MATRIX, **options),
+    "spectral ball, Frobenius": lambda **options: projections.project_nonnegative_spectral_ball(
+        MATRIX, norm="frobenius", **options
+    ),
+    "spectral ball, spectral": lambda **options: projections.project_nonnegative_spectral_ball(MATRIX, **options),
+    "lasserre": lambda **options: sos.lasserre(nx.cycle_graph(5), 2, **options),
+    "subgraph_counts": lambda **options: evaluate.subgraph_counts(nx.complete_graph(4), **options),
+}
+
+
+@pytest.mark.parametrize("call", list(CALLS.values()), ids=list(CALLS))
+def test_a_bar_is_shown_on_request_only(call, capsys):
+    call()
+    assert capsys.readouterr().err == ""
+    call(progress=True)
+    shown = capsys.readouterr()
+    assert "it/s" in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("read", [datasets.read_edgelist, datasets.read_sparse])
+def test_reading_shows_that_the_file_is_read_its_lines_are_edges_and_the_graph_is_built(read, tmp_path, capsys):
+    file = tmp_path / "edges.txt"
+    file.write_text("1 2\n2 3\n")
+    read(file)
+    assert capsys.readouterr().err == ""
+    read(file, progress=True)
+    assert "3/3" in capsys.readouterr().err
