@@ -118,6 +118,7 @@ def plot(tasks: list[str], rows: list[Row], memory: bool = False) -> Figure:
     for axis, task in zip(axes, tasks, strict=True):
         own = [row for row in rows if row["task"] == task]
         found = {method: measured(own, method) for method in dict.fromkeys(row["method"] for row in own)}
+        found = {method: points for method, points in found.items() if points}  # a peer may be absent
         kept = sorted(found, key=lambda method: -len(found[method]))[: len(charts.LINES)]
         peers = [method for method in found if method in kept and not _ours(method)]
         axis.set(xscale="log", yscale="log")

@@ -73,12 +73,16 @@ class SecondMoments:
         return self.size * _QUOTIENT_ERROR / self.n
 
     def _exact(self, rows: FloatArray) -> Terms:
-        return quotient(integer_gram(grid_records(rows)), self.n)
+        moments = np.empty((2, self.size, self.size))
+        for matrix, term in zip(moments, quotient(integer_gram(grid_records(rows)), self.n), strict=True):
+            matrix[np.triu_indices(self.size)] = term
+            matrix.T[np.triu_indices(self.size)] = term
+        return tuple(moments)
 
 
 def release_twice_the_trace(rows: FloatArray, n: int, call: Call) -> tuple[float, float]:
     """A noisy (2/n) sum ||x||^2, unbiased, and the variance of its noise."""
-    squares = integer_gram(grid_records(rows).reshape(-1, 1)).reshape(1)
+    squares = integer_gram(grid_records(rows).reshape(-1, 1))
     twice: Terms = quotient(2 * squares, n)
     move, error, name = twice_the_trace_sensitivity(n), _QUOTIENT_ERROR / n, "twice the trace"
     if not call.pure:
@@ -102,9 +106,13 @@ def grid_records(rows: FloatArray) -> FloatArray:
 
 
 def integer_gram(records: FloatArray) -> IntegerArray:
-    """Exact sum of x x' over the rows x of :func:`grid_records`, in units of 2**-80."""
+    """Exact sum of x x' over the rows x of :func:`grid_records`, in units of 2**-80: its upper triangle, row by row.
+
+    Arithmetic of Python integers takes most of the time of a covariance, so symmetric entries are made once.
+    """
     d = records.shape[1]
-    total = np.zeros((d, d), dtype=np.object_)
+    upper = np.triu_indices(d)
+    total = np.zeros(len(upper[0]), dtype=np.object_)
     for chunk in range(0, len(records), _CHUNK):
         sums = np.zeros((3, d, d), dtype=np.int64)
         end = min(chunk + _CHUNK, len(records))
@@ -114,7 +122,7 @@ def integer_gram(records: FloatArray) -> IntegerArray:
             low = block - high * 2.0**_DIGIT_BITS
             cross = high.T @ low
             sums += np.array([high.T @ high, cross + cross.T, low.T @ low]).astype(np.int64)
-        first, second, third = sums.astype(np.object_)
+        first, second, third = (digit[upper].astype(np.object_) for digit in sums)
         total = total + (first * 4**_DIGIT_BITS + second * 2**_DIGIT_BITS + third)
     return total
 
@@ -122,9 +130,10 @@ def integer_gram(records: FloatArray) -> IntegerArray:
 def quotient(gram: IntegerArray, n: int) -> tuple[FloatArray, FloatArray]:
     """``gram * 2**-80 / n`` as the sum of two doubles, exact to 2**-106 of its size."""
     whole = n << (4 * _DIGIT_BITS)
-    first, second = np.empty(gram.shape), np.empty(gram.shape)
-    for place, entry in np.ndenumerate(gram):
-        first[place] = entry / whole  # a quotient of Python integers is rounded once
-        numerator, denominator = float(first[place]).as_integer_ratio()
-        second[place] = (entry * denominator - numerator * whole) / (denominator * whole)
-    return first, second
+    first = np.asarray(gram / whole, dtype=np.float64)  # a quotient of Python integers is rounded once
+    mantissas, exponents = np.frexp(first)
+    bits = np.finfo(np.float64).nmant + 1
+    numerators = np.ldexp(mantissas, bits).astype(np.int64).astype(np.object_)
+    shifts = (bits - exponents).astype(np.object_)  # first = numerators / 2**shifts
+    second = ((gram << shifts) - numerators * whole) / (whole << shifts)
+    return first, np.asarray(second, dtype=np.float64)
