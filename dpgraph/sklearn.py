@@ -47,13 +47,14 @@ class _PrivateEstimator(BaseEstimator):
     epsilon: float
     accountant: PrivacyAccountant | None = None
     random_state: RandomState = None
+    progress: bool = False
 
-    def _budget(self) -> dict[str, Any]:
-        """Arguments of a private function."""
+    def _shared_arguments(self) -> dict[str, Any]:
+        """Arguments of every private function."""
         state = self.random_state
         if isinstance(state, np.random.RandomState):
             state = np.random.default_rng(state.randint(2**31, size=4))
-        return {"epsilon": self.epsilon, "accountant": self.accountant, "rng": state}
+        return {"epsilon": self.epsilon, "accountant": self.accountant, "rng": state, "progress": self.progress}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -96,6 +97,8 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         As there.
     random_state : int, numpy Generator, RandomState or None
         None for cryptographic noise; anything else for experiments.
+    progress : bool, default False
+        Show a bar on stderr while fitting.
 
     Attributes
     ----------
@@ -140,7 +143,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         asked = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
-        self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._budget())
+        self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._shared_arguments())
         self._keep_nodes(self.adjacency_.nodes)
         self.embedding_ = self.adjacency_.embedding(self.n_components)
         self.privacy_ = self.adjacency_.privacy
@@ -180,6 +183,8 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
         As for :func:`~dpgraph.private_communities`.
     random_state : int, numpy Generator, RandomState or None
         None for cryptographic noise; anything else for experiments.
+    progress : bool, default False
+        Show a bar on stderr while fitting.
 
     Attributes
     ----------
@@ -212,7 +217,7 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release communities of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         self.communities_ = private_communities(
-            X, communities=self.communities, resolution=self.resolution, **self._read_by(), **self._budget()
+            X, communities=self.communities, resolution=self.resolution, **self._read_by(), **self._shared_arguments()
         )
         self._keep_nodes(self.communities_.nodes)
         self.labels_, self.privacy_ = self.communities_.labels, self.communities_.privacy
@@ -234,6 +239,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         Whether the mean, which is released too, is taken off.
     accountant, random_state
         Debited before the records are read; None for cryptographic noise, anything else for experiments.
+    progress : bool, default False
+        Show a bar on stderr while fitting.
 
     Attributes
     ----------
@@ -286,7 +293,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
             max_norm=self.max_norm,
             adjacency=self.adjacency,
             n_records=self.n_records,
-            **self._budget(),
+            **self._shared_arguments(),
         )
         values, vectors = np.linalg.eigh(self.covariance_.matrix)
         values, rows = np.maximum(values[::-1], 0.0), vectors.T[::-1]

@@ -1,4 +1,4 @@
-"""Functions that release nothing show a bar on stderr when they are asked for one, and nothing otherwise."""
+"""Functions that release nothing, estimators and the backend of networkx show a bar on stderr when they are asked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from dpgraph import datasets, evaluate, projections, sos
+from dpgraph.sklearn import PrivateCommunities, PrivatePCA, PrivateSpectralEmbedding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MATRIX = np.add.outer(np.arange(6.0), np.arange(6.0))
+GRAPH = nx.to_numpy_array(nx.cycle_graph(6))
 SETS = [projections.PSDCone(), projections.Box(-1.0, 1.0)]
 CALLS: dict[str, Callable[..., object]] = {
     "averaged_projections": lambda **options: projections.averaged_projections(MATRIX, SETS, 20, **options),
@@ -24,6 +26,10 @@ CALLS: dict[str, Callable[..., object]] = {
     ),
     "spectral ball, spectral": lambda **options: projections.project_nonnegative_spectral_ball(MATRIX, **options),
     "lasserre": lambda **options: sos.lasserre(nx.cycle_graph(5), 2, **options),
+    "networkx": lambda **options: nx.volume(nx.cycle_graph(5), [0], backend="dpgraph", epsilon=1.0, **options),
+    "PrivatePCA": lambda **options: PrivatePCA(epsilon=1.0, max_norm=1e3, **options).fit(MATRIX),
+    "PrivateCommunities": lambda **options: PrivateCommunities(epsilon=1.0, **options).fit(GRAPH),
+    "PrivateSpectralEmbedding": lambda **options: PrivateSpectralEmbedding(epsilon=1.0, **options).fit(GRAPH),
     "subgraph_counts": lambda **options: evaluate.subgraph_counts(nx.complete_graph(4), **options),
 }
 
@@ -34,7 +40,7 @@ def test_a_bar_is_shown_on_request_only(call, capsys):
     assert capsys.readouterr().err == ""
     call(progress=True)
     shown = capsys.readouterr()
-    assert "it/s" in shown.err
+    assert "it/s" in shown.err or "lines" in shown.err
     assert shown.out == ""
 
 

@@ -10,6 +10,7 @@ _BUDGET = {
     "accountant : dpgraph.PrivacyAccountant, optional": (
         "Debited before the edges are read; default: the one of the enclosing `with` block."
     ),
+    "progress : bool, default False": "Show a bar on stderr.",
 }
 _WEIGHT = {
     "max_weight : float, optional": (

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import private_function, show
 
 
 class PrivateGraph:
@@ -138,7 +138,7 @@ class Asked:
 
 
 def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the backend from one that takes the last four arguments as ``asked``.
+    """A function of the backend from one that takes the budget and `max_weight` as ``asked``; `progress` shows a bar.
 
     It fills in what is configured, and keeps every error away from networkx's own handling of it.
     """
@@ -146,7 +146,8 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
     names = ["epsilon", "delta", "accountant"] + ["max_weight"] * any(p.name == "weight" for p in theirs)
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, progress: bool = False, **kwargs: Any) -> Any:
+        show(progress)
         asked = {name: kwargs.pop(name) for name in names if name in kwargs}
         for name in ("epsilon", "delta"):
             if asked.get(name) is None:
@@ -166,6 +167,7 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
 
     required, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, keyword, default=required if name == "epsilon" else None) for name in names]
+    more.append(inspect.Parameter("progress", keyword, default=False))
     call.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
     return private_function(call)
 
