@@ -130,6 +130,12 @@ def test_every_part_of_the_package_that_is_named_exists():
     assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
 
 
+def test_every_table_that_benchmarks_make_has_been_made():
+    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+        for name, table in re.findall(r"<!-- ([^>]*): made by benchmarks -->(.*?)<!-- end -->", page.read_text(), re.S):
+            assert "|" in table, f"{page.name} has no table of {name}"
+
+
 def test_every_link_between_pages_has_a_target(hooks):
     pages = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
     for page in pages:
