@@ -64,14 +64,14 @@ def bingham(B: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             return vectors @ y
 
 
-def amin(X: np.ndarray, seed: int) -> np.ndarray:
+def amin(X: np.ndarray, seed: int, epsilon: float = EPSILON) -> np.ndarray:
     """Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (NeurIPS 2019, Algorithm 1): values, then vectors one by one.
 
     An equal share for all eigenvalues (a replaced record moves them by 2 in l1) and for each vector but the last one,
     which is what remains; u'(xx' - yy')u is at most 1.
     """
     n, d = X.shape
-    rng, share = np.random.default_rng(seed), EPSILON / d
+    rng, share = np.random.default_rng(seed), epsilon / d
     C = X.T @ X
     values = np.sort(np.linalg.eigvalsh(C) + rng.laplace(scale=2 / share, size=d))[::-1]
     rest, vectors = np.eye(d), []
