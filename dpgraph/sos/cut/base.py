@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.seed_search import shares
 from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
@@ -35,6 +36,8 @@ class CutObjective(ABC):
     #: No value is further from that of the objective that this one stands for, by the rounding errors of
     #: :meth:`contract` and of the sums that made M. Every upper bound contains it.
     slack: float = 0.0
+    #: How many starts of a long search are annealed side by side; 0 where each is annealed alone.
+    side_by_side: int = 0
 
     @abstractmethod
     def multiply(self, block: FloatArray) -> FloatArray:
@@ -54,6 +57,14 @@ class CutObjective(ABC):
 
         For :func:`dpgraph.threads.on_threads`.
         """
+
+    def anneal_all(self, signs: FloatArray, temperatures: FloatArray, tol: float, seeds: IntArray) -> FloatArray:
+        """Annealed copies of the columns of `signs`, shape (n,) or (n, c), each with its seed."""
+
+        def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
+            self.anneal(x, temperatures, tol, int(seed), stop)
+
+        return on_columns(cool, signs, seeds)
 
     @abstractmethod
     def flip_cost(self) -> float:

@@ -91,6 +91,8 @@ class SparseObjective(_ListedObjective):
     A cut has the value ``constant - x'Mx/4``, with the constant 1'M1/4 by default.
     """
 
+    side_by_side = 32
+
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         M = matrix.tocsr().astype(np.float64, copy=False)
         self._counts_crossing = constant is None
@@ -129,6 +131,14 @@ class SparseObjective(_ListedObjective):
         """Metropolis sweeps, O(degree) for an accepted flip."""
         free = np.zeros(temperatures.size)
         kernels.anneal_sparse(self.rows, np.ones(signs.size), signs, temperatures, free, tol, np.uint64(seed), stop)
+
+    def anneal_all(self, signs: FloatArray, temperatures: FloatArray, tol: float, seeds: IntArray) -> FloatArray:
+        """Annealed copies of the columns, side by side if they are many enough for that to be worth it."""
+        if signs[0].size < self.side_by_side:
+            return super().anneal_all(signs, temperatures, tol, seeds)
+        copy = np.array(signs, dtype=np.float64, order="C")
+        on_thread(kernels.anneal_side_by_side, self.rows, copy, temperatures, tol, np.uint64(seeds[0]))
+        return copy
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""

@@ -9,8 +9,7 @@ turn over, it gains several times what longer annealing does.
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.kernels import default_sweeps, on_columns
-from dpgraph.threads import Stop
+from dpgraph.sos.kernels import default_sweeps
 from dpgraph.typing import FloatArray, IntArray
 
 _CHUNK_ENTRIES = 2_000_000
@@ -28,6 +27,7 @@ _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
 _PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000  # chosen on G14, G22, G32, G35 and G51
+_SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS = 8e8, 10_000  # a few seconds
 
 
 def hyperplane_rounding(
@@ -68,10 +68,14 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
     return signs[:, order]
 
 
-def patient_sweeps(objective: CutObjective, starts: int) -> int | None:
-    """Sweeps that take a few seconds where those of the default annealing take less, or None."""
-    sweeps = default_sweeps(_PATIENT_OPERATIONS, starts * objective.n_vertices * objective.flip_cost(), _PATIENT_SWEEPS)
-    return sweeps if sweeps > _MOST_SWEEPS else None
+def patient_search(objective: CutObjective, starts: int) -> tuple[int, int] | None:
+    """Starts and sweeps that take a few seconds where those of the default annealing take less, or None."""
+    operations, most = _PATIENT_OPERATIONS, _PATIENT_SWEEPS
+    if objective.side_by_side:
+        starts = max(starts, objective.side_by_side)
+        operations, most = _SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS
+    sweeps = default_sweeps(operations, starts * objective.n_vertices * objective.flip_cost(), most)
+    return (starts, sweeps) if sweeps > _MOST_SWEEPS else None
 
 
 def improve(
@@ -128,9 +132,4 @@ def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generato
 
 
 def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
-    tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-
-    def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
-        objective.anneal(x, temperatures, tol, int(seed), stop)
-
-    return on_columns(cool, signs, seeds)
+    return objective.anneal_all(signs, temperatures, 1e-10 * float(objective.row_norms().max(initial=0.0)), seeds)

@@ -19,7 +19,7 @@ from dpgraph.sos.cut.rounding import (
     improve,
     independent_signs,
     one_opt,
-    patient_sweeps,
+    patient_search,
     recombine,
 )
 from dpgraph.sos.seed_search import SolverOptions
@@ -76,9 +76,12 @@ def _search_locally(
     What they find is recombined with the best so far. Without a time limit it ends once a few have found no more.
     """
     options, found = watch.options, cut[:, None]
-    patient = patient_sweeps(objective, options.starts) if options.patient and options.sweeps is None else None
+    patient = patient_search(objective, options.starts) if options.patient and options.sweeps is None else None
+    starts, longest = patient or (options.starts, None)
+    more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
+    cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
     repeats = 0
-    for sweeps in watch.efforts(patient):
+    for sweeps in watch.efforts(longest):
         if options.time_limit is None and repeats == _REPEATS:
             break
         before = watch.value
