@@ -17,7 +17,7 @@ by numpy in real numbers: for a comparison, not for use.
 
     python benchmarks/eigenspace_labels.py [--minutes 20]
 
-Writes ``benchmarks/results/eigenspace_labels.{csv,md}``; rows of the csv are kept.
+Writes ``benchmarks/results/eigenspace_labels.md``; single runs are kept in ``eigenspace_labels_full.csv``, which is not in git.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def measure(table: ResumableTable, until: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
-    table = ResumableTable(RESULTS / "eigenspace_labels.csv", KEY, COLUMNS)
+    table = ResumableTable(RESULTS / "eigenspace_labels_full.csv", KEY, COLUMNS)
     with table.writing():
         measure(table, time.time() + 60 * parser.parse_args().minutes)
     sines: dict[tuple[str, str, str], list[float]] = defaultdict(list)
