@@ -17,7 +17,8 @@ by numpy in real numbers: for a comparison, not for use.
 
     python benchmarks/eigenspace_labels.py [--minutes 20]
 
-Writes ``benchmarks/results/eigenspace_labels.md``; single runs are kept in ``eigenspace_labels_full.csv``, which is not in git.
+Writes ``benchmarks/results/eigenspace_labels.md``; single runs are kept in
+``eigenspace_labels_full.csv``, which is not in git.
 """
 
 from __future__ import annotations
