@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ CELL = re.compile(r"(?<!\\)\|")
 #: Tables of more columns are cut in pieces: they would not fit beside the sidebar, and never on a phone.
 COLUMNS = 7
 
+#: Tables of so many columns fit a phone.
+NARROW = 3
 NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
 #: Page of the reference -> (title, packages and modules whose names it holds).
@@ -299,11 +302,29 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     return with_tables(NOTEBOOK.sub(r"\1.md\2", markdown))
 
 
+def with_labels(html: str) -> str:
+    """Give each cell of a wide table the name of its column: on a phone a row is a list of them (site.css)."""
+
+    def labelled(found: re.Match[str]) -> str:
+        names = [re.sub(r"<[^>]*>", "", name).strip() for name in re.findall(r"<th[^>]*>(.*?)</th>", found[0], re.S)]
+        if len(names) <= NARROW or any("\\" in name for name in names):  # formulas are set by a script
+            return found[0]
+        column = cycle(name.replace('"', "&quot;") for name in names)
+        return re.sub(
+            r"<td([^>]*)>(.*?)</td>",
+            lambda cell: f'<td{cell[1]} data-label="{next(column)}"><span>{cell[2]}</span></td>',
+            found[0].replace(" ± ", "&nbsp;±&nbsp;"),
+            flags=re.S,
+        )
+
+    return re.sub(r"<table>.*?</table>", labelled, html, flags=re.S)
+
+
 def on_page_content(html: str, **_: Any) -> str:
-    """Turn the roles of the docstrings (:func:`...`) into links."""
+    """Turn the roles of the docstrings (:func:`...`) into links, and name the cells of wide tables."""
     return ROLE.sub(
         lambda role: (
             f'<autoref optional identifier="{public_names().get(role[1], role[1])}"><code>{role[1]}</code></autoref>'
         ),
-        html,
+        with_labels(html),
     )

@@ -285,6 +285,16 @@ def test_nothing_of_the_site_comes_from_elsewhere():
     assert re.findall(r"https?://", settings) == []
 
 
+def test_cells_of_tables_too_wide_for_a_phone_know_their_columns(hooks):
+    def table(columns):
+        head = "".join(f"<th><code>c{k}</code></th>" for k in range(columns))
+        return f"<table><tr>{head}</tr>" + 2 * ("<tr>" + columns * "<td>1</td>" + "</tr>") + "</table>"
+
+    assert hooks.with_labels(table(3)) == table(3)
+    labels = re.findall(r'<td data-label="([^"]*)"><span>1</span></td>', hooks.with_labels(table(6)))
+    assert labels == [f"c{k}" for k in range(6)] * 2
+
+
 def test_the_reference_documents_every_public_name_once_and_the_site_shows_every_page_of_it(hooks):
     pages = hooks.reference_pages()
     headings = re.findall("      heading: dpgraph.(.+)", pages["graphs"])
