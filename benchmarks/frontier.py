@@ -101,11 +101,7 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Ce
     """All cells with their place in the order of work: delta, epsilon, slow ones last, real graphs first, tier."""
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
-            if (
-                not runs_on(problem, graph, mechanism)
-                or (quick and not instance.quick)
-                or not importlib.util.find_spec(mechanism.needs)
-            ):
+            if not runs_on(problem, graph, mechanism) or (quick and not instance.quick):
                 continue
             for epsilon in (QUICK_EPSILONS if quick else EPSILONS) if "epsilon" in mechanism.uses else (None,):
                 for number, delta in enumerate(DELTAS[: 1 if quick else None] if "delta" in mechanism.uses else ("",)):

@@ -313,15 +313,13 @@ def coverage(table: Table, delta: str) -> str:
 
 
 def runs_on(problem: Problem, graph: str, mechanism: Mechanism) -> bool:
-    """Whether a mechanism is meant for an input, by its size or its list of inputs."""
-    return problem.instances[graph].size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
+    """Whether a mechanism is meant for an input, by its size."""
+    return problem.instances[graph].size <= mechanism.largest
 
 
 def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
     """Why a cell is empty."""
-    if mechanism.only and graph not in mechanism.only:
-        return ""
-    return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else _LATER
+    return _LATER if runs_on(table.problem, graph, mechanism) else f"not run: {mechanism.reason}"
 
 
 def shown(table: Table, group: str) -> list[str]:

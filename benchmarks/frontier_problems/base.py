@@ -35,10 +35,6 @@ class Mechanism:
         Most runs per cell: 1 for what is not random.
     uses : str
         What it depends on: "epsilon, delta", "epsilon" (pure) or "" (no privacy, or no data).
-    only : tuple of str
-        Instances it is run on; empty for all.
-    needs : str
-        Module without which it is left out; rows that exist stay in the tables.
     proven : bool
         False where the noise is drawn only approximately from the law of the proof: no default is held against it.
     """
@@ -49,8 +45,6 @@ class Mechanism:
     reason: str = "n x n"
     runs: int = 10**9
     uses: str = "epsilon, delta"
-    only: tuple[str, ...] = ()
-    needs: str = "dpgraph"
     proven: bool = True
 
 

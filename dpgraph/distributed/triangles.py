@@ -62,26 +62,17 @@ def counted(
     And the most common neighbours of two vertices in the same places, if they are more than `codegree`, else that.
     """
     own = rank[number::blocks]
-    first, size, pointers, members = piece
     order = np.argsort(own)
     rows = block.rows(order)
     starts = np.concatenate([[0], np.cumsum(rows.lengths)])
-    found = _count(own[order], starts, rank[rows.columns], first, size, pointers, members, codegree)
+    found = _count(own[order], starts, rank[rows.columns], tuple(piece), codegree)
     return int(found[0]), int(found[1])
 
 
 @njit(nogil=True)
-def _count(  # noqa: PLR0913
-    own: IntArray,
-    starts: IntArray,
-    columns: IntArray,
-    first: int,
-    size: int,
-    pointers: IntArray,
-    members: IntArray,
-    codegree: int,
-) -> tuple[int, int]:
+def _count(own: IntArray, starts: IntArray, columns: IntArray, piece: Any, codegree: int) -> tuple[int, int]:
     """Triangles w < v < u of ranks, u a row and w = first + a member of `size`; see :func:`counted`."""
+    first, size, pointers, members = piece
     marked, common = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.int64)
     total = 0
     for k in range(own.size):

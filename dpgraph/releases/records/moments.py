@@ -73,10 +73,9 @@ class SecondMoments:
         return self.size * _QUOTIENT_ERROR / self.n
 
     def _exact(self, rows: FloatArray) -> Terms:
-        moments = np.empty((2, self.size, self.size))
+        moments, upper = np.empty((2, self.size, self.size)), np.triu_indices(self.size)
         for matrix, term in zip(moments, quotient(integer_gram(grid_records(rows)), self.n), strict=True):
-            matrix[np.triu_indices(self.size)] = term
-            matrix.T[np.triu_indices(self.size)] = term
+            matrix[upper] = matrix.T[upper] = term
         return tuple(moments)
 
 

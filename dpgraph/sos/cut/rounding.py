@@ -26,8 +26,9 @@ _GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
-_PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000  # chosen on G14, G22, G32, G35 and G51
-_SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS = 8e8, 10_000  # a few seconds
+#: The same for a patient search of a matrix that is not sparse, and of a sparse one, by starts side by side.
+_PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000
+_SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS = 8e8, 10_000
 
 
 def hyperplane_rounding(
