@@ -83,12 +83,13 @@ def csp_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fracti
     instance = TwoCSP(n, q)
     instance.add_constraints(pairs, tables)
     seeds = int(rng.integers(0, 3))
-    result = max_2csp(instance, seeds=seeds, tol=1e-3, rng=int(rng.integers(2**31)), **QUICK)
+    given = QUICK | {"rng": int(rng.integers(2**31)), "search": str(rng.choice(["beam", "optimal"]))}
+    result = max_2csp(instance, seeds=seeds, tol=1e-3, **given)
     numbers, unit = whole(tables)
     labels = np.array(list(itertools.product(range(q), repeat=n)))
     earned = [sum(numbers[np.arange(len(pairs)), x[pairs[:, 0]], x[pairs[:, 1]]]) for x in labels]
     return (
-        f"csp q={q}",
+        f"csp q={q}{', search' * (given['search'] == 'optimal')}",
         [result.upper_bound, *(entry.upper_bound for entry in result.trace)],
         result,
         max(earned) * unit,
