@@ -23,13 +23,13 @@ from tqdm import tqdm
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
+from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.progress import BAR
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20
@@ -75,6 +75,20 @@ class Released(NamedTuple):
     def number(self) -> float:
         """The only number."""
         return float(self.value[0])
+
+
+@dataclass(frozen=True)
+class NoisyMaximum:
+    """Chooses the column of the noisily largest score of each row, for one line of the ledger."""
+
+    noise: NoiseSource
+    #: Of the grid on which scores get their noise, and of the noise.
+    step: float
+    scale: float
+
+    def choose(self, scores: FloatArray, *, public: FloatArray) -> IntArray:
+        """Column of the largest of private `scores` plus what is `public` plus noise, for each row."""
+        return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)
 
 
 class Call:
@@ -221,13 +235,28 @@ class Call:
             return self._lines().pure(name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, pairs=pairs)
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
 
+    def noisy_maximum(self, name: str, bound: float, unit: float, *, pairs: Pairs = Pairs.ANY) -> NoisyMaximum:
+        """Enter choices of the largest of scores, multiples of `unit`, that move in one direction by at most `bound`.
+
+        Where the noise is wide, the scores are rounded to a coarser grid first. Rounding is monotone: they still move
+        in one direction, by a step more, which is charged here and nowhere else.
+        """
+        step = grid_step(bound / self.epsilon, unit, bits=LAPLACE_BITS)
+        if step > unit:
+            bound += step
+        return NoisyMaximum(self.noise, step, self.scale(name, bound, law="noisy maximum", pairs=pairs))
+
     def good_event(self, name: str, slack_share: float, *, candidates: int = 1) -> float:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
 
-    def event(self, name: str, delta: float) -> None:
-        """Enter an event that fails with probability `delta` at most, which is part of the call's slack."""
+    def event(self, name: str, delta: float) -> float:
+        """Enter an event that fails with probability `delta` at most, which is part of the call's slack; return it.
+
+        What makes the event as likely as that is computed from the number that this returns, and so from no other.
+        """
         self._lines().event(name, delta)
+        return delta
 
     def _lines(self) -> Ledger:
         """Where lines of this part are entered: the ledger, or a stage of its own in a call that goes in stages."""

@@ -74,8 +74,8 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
     for j in reversed(range(order)):
         part = call.part(COUNTS.bound_share)
         released, scale = _with_laplace(f"{pattern}, bound on width {j}", widths[j], bound, part)
-        part.event(f"{pattern}, width {j} below its bound", delta / order)
-        bound = max(released + ladder.local_bound_quantile(scale, delta / order), 1)
+        failure = part.event(f"{pattern}, width {j} below its bound", delta / order)
+        bound = max(released + ladder.local_bound_quantile(scale, failure), 1)
     last = call.part(1 - order * COUNTS.bound_share)
     count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})

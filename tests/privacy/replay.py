@@ -150,7 +150,8 @@ class RecordingSource(NoiseSource):
 
     def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = None) -> np.ndarray:
         primitive = super().noisy_argmax
-        exact = scores if public is None else scores + np.rint(public / unit) * unit
+        rounded = np.rint(scores / unit) * unit  # what a neighbour moves is what gets noise
+        exact = rounded if public is None else rounded + np.rint(public / unit) * unit
         return self.door("noisy maximum", exact, scale, lambda: primitive(scores, unit, scale, public=public))
 
     def scalars(self, values: Terms, unit: float, scale: float) -> np.ndarray:

@@ -30,8 +30,7 @@ from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
+from dpgraph.privacy.call import Call, NoisyMaximum
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
@@ -194,12 +193,11 @@ class _Schedule:
 
 @dataclass(frozen=True)
 class _Law:
-    """Noise of a sweep: its scale, the square of that, its grid, and whether it is added to scores of a choice."""
+    """Noise of a sweep: its scale, the square of that, and the choice by scores that it is part of, if any."""
 
     scale: float
     variance: float
-    step: float
-    chooses: bool
+    maximum: NoisyMaximum | None
 
 
 class _Run:
@@ -234,7 +232,7 @@ class _Run:
         if side:
             self._set(rows[::-1], seen, law, side=side)
             self._set(self.core.rows[::-1], seen, law, side=side, apart=True)
-            if self.excesses is not None and not law.chooses:
+            if self.excesses is not None and law.maximum is None:
                 self._ask_again(self.excesses)
         else:
             seen[self.core.rows, self.labels[self.core.rows]] = 1.0
@@ -300,13 +298,10 @@ class _Run:
         chooses = sweep == sweeps - 1 and not core
         call = core or self.schedule.part(self.call, sweep)
         pairs = self.core.pairs if core else self.core.other_pairs
-        bound = sensitivity.label_counts(w)
-        step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
-        if chooses:  # rounding is monotone: scores still move in one direction, by a step more
-            bound = sensitivity.label_scores(w) + (step if step > unit else 0.0)
         name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
-        scale = call.scale(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
-        return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
+        maximum = call.noisy_maximum(name, sensitivity.label_scores(w), unit, pairs=pairs) if chooses else None
+        scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
+        return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
 
     def _set(
         self,
@@ -340,10 +335,10 @@ class _Run:
         unit, w = self.graph.weight_unit, self.graph.max_weight
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
-        if law.chooses:
+        if law.maximum:
             says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
             public = other / says[:, None] - self.schedule.resolution * np.outer(expected, shares)
-            self.labels[block] = self.call.noise.noisy_argmax(exact, law.step, law.scale, public=public)
+            self.labels[block] = law.maximum.choose(exact, public=public)
             return np.zeros_like(exact)
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
         number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)

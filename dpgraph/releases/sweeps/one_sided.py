@@ -19,8 +19,7 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
+from dpgraph.privacy.call import Call, NoisyMaximum
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, LabelScores, row_blocks
@@ -96,12 +95,12 @@ class _Run:
         something = bool(visible.any())  # otherwise fields are zero whatever the data
         self.oracle.expect(rows)
         for block in row_blocks(rows):
-            if something and last and self.scores is not None:
+            if something and release.maximum is not None and self.scores is not None:
                 relation, unit = self.scores.relation, self.oracle.unit
                 counts = self.scores.counts(block, visible)
                 private = np.asarray(score_units(counts, relation, unit) * unit, dtype=np.float64)
                 public = self.known.in_proportion(block, 1 - side, release.variance / 2) @ relation
-                new = np.eye(self.oracle.columns)[release.choose(private, public)]
+                new = np.eye(self.oracle.columns)[release.maximum.choose(private, public=public)]
             else:
                 if something:
                     fields = self.oracle.fields if self.scores is None else self.scores.counts
@@ -187,7 +186,7 @@ class _Release:
     """Adds the noise of one sweep to exact fields, or chooses labels by exact scores; variance of the noise."""
 
     add_noise: Callable[[FloatArray], FloatArray]
-    choose: Callable[[FloatArray, FloatArray], IntArray]
+    maximum: NoisyMaximum | None
     variance: float
 
 
@@ -215,12 +214,8 @@ class _Lines:
         name = f"{'fields' if scores is None else 'labels'}, {rows}"
         bound = sensitivity.first_sweep(self.oracle.row_bound) if scores is None else scores.bound
         chooses = scores is not None and sweep == self.sweeps - 1
-        step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
-        if chooses and step > unit:  # rounding is monotone: scores still move in one direction, by a step more
-            bound += step
-        scale = call.scale(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        maximum = call.noisy_maximum(name, bound, unit, pairs=pairs) if chooses else None
+        scale = maximum.scale if maximum else call.scale(name, bound, law="Laplace", pairs=pairs)
         return _Release(
-            lambda exact: noise.laplace_on_grid(exact, unit, scale),
-            lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),
-            2 * min(scale, _LARGEST_SCALE) ** 2,
+            lambda exact: noise.laplace_on_grid(exact, unit, scale), maximum, 2 * min(scale, _LARGEST_SCALE) ** 2
         )
