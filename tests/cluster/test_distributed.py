@@ -94,7 +94,11 @@ RELEASES = {
         {"epsilon": 4.0, "delta": 1e-6, "mechanism": "noisy-power", "rank": 2},
         "basis",
     ),
-    "synthetic graph": ("private_synthetic_graph", {"epsilon": 4.0}, "degrees"),
+    "synthetic graph": (  # of edges that count 1, whatever they weigh
+        "private_synthetic_graph",
+        {"epsilon": 4.0, "weight": "weight", "max_weight": 2.0},
+        "degrees",
+    ),
     "vector": ("private_normalized_adjacency", {"epsilon": 2.0, "mechanism": "noisy-power", "rank": 1}, "basis"),
 }
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy.linalg import hadamard
 
 from dpgraph.exceptions import InvalidGraphError
 from dpgraph.instance import TwoCSP
@@ -125,6 +126,23 @@ def hidden_neighbours() -> Pairs:
         hidden[i, i + 1] = hidden[i + 1, i] = 1.0
     yield from _three_pairs("a clique among single edges", hidden)
     yield from _three_pairs("random", nx.to_numpy_array(nx.gnp_random_graph(n, 0.2, seed=1)))
+
+
+def residual_neighbours() -> Pairs:
+    """Graphs so large that an automatic embedding asks whether degrees are close to the vector: they are not, and are.
+
+    The second has two vertices of nearly six average degrees, where degrees are clipped: their edge moves |h|^2 as far
+    as it may.
+    """
+    n, rng = 700, np.random.default_rng(0)
+    chance = np.full((n, n), 0.133)
+    chance[:150], chance[:, :150] = 0.0, 0.0
+    chance[:150, :150] = 0.93
+    blocks = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    yield from list(_three_pairs("two communities", blocks + blocks.T))[:1]
+    even = np.triu(rng.random((n, n)) < 0.165, 1).astype(float)
+    even[0, 2:642] = even[1, 60:700] = 1.0
+    yield from list(_three_pairs("two hubs", even + np.triu(even, 1).T))[:1]
 
 
 def _three_pairs(label: str, weights: np.ndarray) -> Pairs:
@@ -252,6 +270,13 @@ def matrix_neighbours(*, rectangular: bool = False) -> Callable[[], Any]:
                 E[0, 1] = E[1, 0] = 1 / np.sqrt(2)
             public = {"sensitivity": 1.0}
             yield f"rank 3, n = {n}, seed {seed}", Data(A, public), Data(A + E, public)
+        for rank in () if rectangular else (2, 1, 3):
+            # Rows of one length, and values as small as the gap: the change adds to one row all that it can.
+            U = hadamard(16)[:, :rank] / 4
+            A = (U * (100.0 + 10.0 * np.arange(rank))) @ U.T
+            E = np.zeros_like(A)
+            E[0, 0] = 1.0
+            yield f"flat vectors of rank {rank}", Data(A, public), Data(A + E, public)
 
     return generate
 
@@ -301,6 +326,7 @@ def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Dat
         alone = np.zeros((1, 2, 2))
         alone[0, 0, 0] = 1.0
         alone = alone if adjacency == "label-edge" else np.ones((1, 2, 2))
+        yield "nothing, or one above the bound", instance(6, pairs[:0], alone[:0]), instance(6, pairs[:1], 9 * alone)
         yield "nothing, or one constraint", instance(6, pairs[:0], alone[:0]), instance(6, pairs[:1], alone)
         for label, kind in CORE_PAIRS.items():
             pairs = np.vstack([hub_edges(), [kind]])
@@ -326,7 +352,7 @@ def edge_csp_neighbours() -> Pairs:
         weights = rng.random(len(pairs))
         for k in (0, len(pairs) - 1):
             changed = weights.copy()
-            changed[k] = float(weights[k] < 0.5)
+            changed[k] = 9.0 * float(weights[k] < 0.5)  # that is above the bound
             both = (instance(n, pairs, w[:, None, None] * relation, {"relation": relation}) for w in (weights, changed))
             yield f"{n} variables, pair {k}", *both
     differ = np.ones((1, 1, 1)) - np.eye(3)

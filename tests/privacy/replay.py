@@ -39,6 +39,7 @@ from dpgraph.privacy.row_norm import NUMBER, Body, Range, RowNorm
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
 from dpgraph.releases.records import histogram as histogram_release
+from tests.privacy.inputs import residual_neighbours
 
 
 @dataclasses.dataclass
@@ -492,6 +493,16 @@ def assert_same(first: Any, second: Any, path: str = "result") -> None:
         assert_same(list(first.values()), list(second.values()), f"{path}: values")
     else:
         assert first == second or (first != first and second != second), f"{path}: {first!r} against {second!r}"
+
+
+def replayed_residuals() -> Iterator[tuple[str, Loss]]:
+    """Label and losses of automatic embeddings that ask how far degrees are from the leading eigenvector."""
+    for label, *pair in residual_neighbours():
+        calls = (
+            lambda rng, G=data.value: dpgraph.private_normalized_adjacency(G, rank=1, epsilon=5.0, rng=rng)
+            for data in pair
+        )
+        yield label, replay(*calls, seed=0)
 
 
 def replayed_sweeps(release: Callable[..., Any]) -> Iterator[Loss]:

@@ -8,8 +8,8 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds.sensitivity import label_scores
-from dpgraph.privacy import call as private_call
 from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Custom
 from dpgraph.releases import all_cuts
@@ -63,9 +63,8 @@ def test_scores_are_rounded_where_that_is_charged_and_nowhere_else():
     assert laws == {"noisy maximum": ["call.py"], "permute and flip": ["all_cuts.py"]}
 
 
-def check_entry(label, law):
+def choices(entry, law):
     """Replay neighbours at all budgets; yields at which scores have moved, and by how many charges."""
-    entry = ENTRY[label]
     for number, (_, *pair) in enumerate(entry.pairs[:8]):
         for epsilon in EPSILONS:
             calls = [lambda rng, d=d, e=epsilon: entry.call(d, rng=rng, epsilon=e) for d in pair]
@@ -77,19 +76,18 @@ def check_entry(label, law):
 @EACH_SITE
 def test_scores_on_their_grid_move_by_at_most_the_charge_at_every_budget(site):
     door, labels = SITES[site]
-    moves = [move for label in labels for move in check_entry(label, DOORS[door])]
+    moves = [move for label in labels for move in choices(ENTRY[label], DOORS[door])]
     assert {epsilon for epsilon, _ in moves} == set(EPSILONS), "at some budget nothing is chosen"
     assert max(share for _, share in moves) > 0.5, "no neighbour moves a score: they test nothing"
 
 
-def free_rounding(monkeypatch):
-    """The step of the grid is not charged."""
-    grid_step = private_call.grid_step
+def rounding_of_scores_not_charged(monkeypatch):
+    """The step of the grid that scores are rounded to is free, as if they were multiples of it."""
     noisy_maximum = Call.noisy_maximum
 
     def free(call, name, bound, unit, **options):
-        step = grid_step(bound / call.epsilon, unit, bits=28)
-        return noisy_maximum(call, name, bound, step, **options)  # as if the scores were multiples of the step
+        step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
+        return noisy_maximum(call, name, bound, step, **options)
 
     monkeypatch.setattr(Call, "noisy_maximum", free)
 
@@ -101,10 +99,10 @@ def best_at_half_price(monkeypatch):
 @EACH_SITE
 def test_mutant_scores_that_move_by_more_than_is_charged_are_caught_at_every_site(site, monkeypatch):
     door, labels = SITES[site]
-    (best_at_half_price if door == "noisy_best" else free_rounding)(monkeypatch)
+    (best_at_half_price if door == "noisy_best" else rounding_of_scores_not_charged)(monkeypatch)
     for label in labels:
         with pytest.raises(AssertionError, match=r"moves by|more sharply"):
-            list(check_entry(label, DOORS[door]))
+            list(choices(ENTRY[label], DOORS[door]))
 
 
 @pytest.mark.parametrize("bits", [0, 8, 20, 28])

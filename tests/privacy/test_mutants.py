@@ -16,6 +16,7 @@ import dpgraph
 from dpgraph.bounds import sensitivity, spectra
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
+from dpgraph.graph import WeightGrid
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
@@ -40,8 +41,9 @@ from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import Core, quietest_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
-from tests.privacy.replay import RecordingSource, doors, replay, replayed_sweeps  # noqa: F401
+from tests.privacy.replay import RecordingSource, doors, replay, replayed_residuals, replayed_sweeps  # noqa: F401
 from tests.privacy.statistical import audit
+from tests.privacy.test_choices import choices, rounding_of_scores_not_charged
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -68,6 +70,9 @@ BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
+DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
+COHERENCE = entry_of("private_coherence", rank=2)
+TABLES = entry_of("private_max_2csp", adjacency="constraint", noise="laplace")
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
 PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
 HULL = entry_of("private_linear_queries", mechanism="k-norm")
@@ -92,6 +97,16 @@ def replay_check(entry, stride=3):
                 lambda rng, d=neighbour, e=epsilon: entry.call(d, rng=rng, epsilon=e),
                 seed=0,
             )
+
+
+def residual_check(_):
+    for _ in replayed_residuals():
+        pass
+
+
+def choices_check(entry):
+    for _ in choices(entry, "noisy maximum"):
+        pass
 
 
 def audit_check(entry):
@@ -419,6 +434,25 @@ def differences_charged_from_the_mean(monkeypatch):
     )
 
 
+def questions_about_degrees_at_half_their_price(monkeypatch):
+    price = sensitivity.clipped_degrees
+    monkeypatch.setattr(sensitivity, "clipped_degrees", lambda w, cap: tuple(b / 2 for b in price(w, cap)))
+
+
+def degrees_decide_at_half_their_price(monkeypatch):
+    price = sensitivity.degree_excess
+    monkeypatch.setattr(sensitivity, "degree_excess", lambda *arguments: price(*arguments) / 2)
+
+
+def log_coherence_at_half_its_bound(monkeypatch):
+    bound = spectra.general_log_coherence
+    monkeypatch.setattr(spectra, "general_log_coherence", lambda *a: None if bound(*a) is None else bound(*a) / 2)
+
+
+def weights_of_constraints_not_capped(monkeypatch):
+    monkeypatch.setattr(WeightGrid, "round", lambda grid, weights: np.rint(weights / grid.unit) * grid.unit)
+
+
 #: Fault -> (check that catches it, entry on which it is caught).
 MUTANTS = {
     noise_halved: (audit_check, DEGREES),
@@ -453,13 +487,22 @@ MUTANTS = {
     differences_charged_from_the_mean: (replay_check, QUERIES),
     noise_of_the_hull_halved: (audit_check, HULL),
     columns_charged_in_l2_for_laplace_noise: (replay_check, PURE_QUERIES),
+    rounding_of_scores_not_charged: (choices_check, COMMUNITIES),
+    questions_about_degrees_at_half_their_price: (residual_check, VECTOR),
+    degrees_decide_at_half_their_price: (replay_check, DECIDED),
+    log_coherence_at_half_its_bound: (replay_check, COHERENCE),
+    weights_of_constraints_not_capped: (replay_check, TABLES),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }
-#: Caught in test_good_events.py, where bounds are counted, and in tests/spectral/test_stability.py.
-#: Also in tests/spectral/test_exit_time.py, and in test_eigenvalue_certificates.py.
+#: Caught in test_good_events.py, where bounds are counted, and in tests/spectral/test_stability.py. Also in
+#: tests/spectral/test_exit_time.py, test_eigenvalue_certificates.py, tests/security/test_norms.py and
+#: tests/cluster/test_distributed.py.
 ELSEWHERE = {
     "slack_dropped": "good events",
+    "every_width_fails_with_all_of_delta": "good events",
+    "steps_beyond_the_ball": "norms",
+    "weights_kept_on_the_workers": "one machine",
     "speeds_of_one_endpoint": "enumeration",
     "exit_on_65_points": "one edge",
     "certificate_not_charged": "shares of delta",
@@ -544,6 +587,8 @@ CHECKS = {
     audit_check: "statistical audit",
     replay_check: "replay",
     sweeps_check: "replay",
+    residual_check: "replay",
+    choices_check: "replay",
     order_check: "interface",
     refund_check: "interface",
 }

@@ -14,7 +14,7 @@ from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.attack import planted
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
-from tests.privacy.replay import doors, replay, replayed_sweeps, replayed_with_other_pairs  # noqa: F401
+from tests.privacy.replay import doors, replay, replayed_residuals, replayed_sweeps, replayed_with_other_pairs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -100,6 +100,17 @@ def test_auto_takes_the_same_mechanism_on_neighbours_when_the_average_degree_dec
         assert not loss.halted
         seen.add("adjacency bits" in loss.lines)
     assert seen >= {degree == 50}
+
+
+def test_auto_takes_the_same_mechanism_on_neighbours_when_the_residual_of_the_degrees_decides():
+    """Whether degrees are far from the leading eigenvector is asked of the private graph, and answered with noise."""
+    asked, moved = {}, 0.0
+    for label, loss in replayed_residuals():
+        assert "squared residual of degrees" in loss.lines
+        asked.setdefault(label.partition(",")[0], set()).add("adjacency bits" in loss.lines)
+        moved = max(moved, loss.lines["squared length of degrees"])
+    assert asked == {"two communities": {True}, "two hubs": {False}}
+    assert moved > 0.8
 
 
 @pytest.mark.parametrize("release", [dpgraph.private_max_cut, dpgraph.private_max_bisection])

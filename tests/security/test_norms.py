@@ -1,5 +1,6 @@
 """No norm of a private matrix makes a call fail: an error would tell something about the matrix, for nothing."""
 
+import contextlib
 import math
 import tracemalloc
 
@@ -9,6 +10,8 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
+from dpgraph.privacy.call import Call
+from dpgraph.releases.eigenspaces import stability_test
 from dpgraph.releases.eigenspaces.spectrum import LARGEST_NORM, bounded
 from dpgraph.sos.definiteness import sparse_semidefinite
 
@@ -63,6 +66,29 @@ def test_a_matrix_is_scaled_onto_the_ball_and_moves_no_further_than_before():
         assert abs(room - other) <= 1 + 1e-6
         assert (room == 0.0) == (size >= 1.0) or size == 1.0
         assert np.array_equal(bounded(sparse.csr_array(A), 1.0)[0].toarray(), B)
+
+
+def test_no_more_steps_are_measured_than_lead_to_the_edge_of_the_ball(monkeypatch):
+    """What a step does to a scaled matrix is not known: beyond the ball none is certified, however clear the gap."""
+    measured, measure = [], stability_test._measure
+
+    def spy(*arguments):
+        monkeypatch.setattr(Call, "release", lambda call, m: measured.append(m.value[0]) or release(call, m))
+        try:
+            return measure(*arguments)
+        finally:
+            monkeypatch.setattr(Call, "release", release)
+
+    release = Call.release
+    monkeypatch.setattr(stability_test, "_measure", spy)
+    flat = np.full((16, 16), 1 / 16)
+    for below in (-1e6, -1.0, 0.0, 0.5, 3.0):
+        with contextlib.suppress(MechanismHalted):
+            CALLS["stability"](flat * (LARGEST_NORM - below))
+        assert max(measured) <= max(below, 0.0) + 1e-6
+        measured.clear()
+    CALLS["stability"](flat * LARGEST_NORM / 100)
+    assert max(measured) > 100
 
 
 def test_a_proof_that_would_be_given_up_copies_nothing():
