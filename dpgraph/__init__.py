@@ -1,6 +1,7 @@
 """Differentially private spectral graph algorithms.
 
-Names are loaded when they are first used, so that ``import dpgraph`` stays light.
+Names are loaded when they are first used, so that ``import dpgraph`` stays light. What editors and type checkers see of
+them stands in ``__init__.pyi``, which ``python -m tests.stubs`` writes from the two tables here.
 """
 
 import importlib
@@ -99,7 +100,7 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
-        raise AttributeError(f"module 'dpgraph' has no attribute {name!r}")
+        raise importlib.import_module("dpgraph.exceptions").no_attribute(__name__, name, __all__)
     globals()[name] = value
     return value
 

@@ -13,12 +13,12 @@ from dpgraph.graph import Graph, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
-from dpgraph.typing import BoolArray
+from dpgraph.typing import BoolArray, GraphLike
 
 __all__ = ["csp_value", "cut_fraction", "cut_value", "subgraph_counts"]
 
 
-def cut_value(G: Any, partition: Any, *, weight: str | None = None) -> float:
+def cut_value(G: GraphLike | Graph, partition: Any, *, weight: str | None = None) -> float:
     """Total weight of the edges whose ends lie on different sides. Not private.
 
     Parameters
@@ -50,7 +50,7 @@ def cut_value(G: Any, partition: Any, *, weight: str | None = None) -> float:
     return _cut(graph, vertex_sides(graph.nodes, partition))
 
 
-def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
+def cut_fraction(G: GraphLike | Graph, partition: Any, *, weight: str | None = None) -> float:
     """Share of the total weight that the cut crosses: 0.5 for a random cut, 0 for a graph without edges.
 
     Not private. Parameters and errors as :func:`cut_value`; for negative weights the share of the sum of all weights.
@@ -66,7 +66,9 @@ def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
     return _cut(graph, vertex_sides(graph.nodes, partition)) / total if total != 0.0 else 0.0
 
 
-def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",), *, progress: bool = False) -> dict[str, int]:
+def subgraph_counts(
+    G: GraphLike, patterns: str | Sequence[str] = ("triangle",), *, progress: bool = False
+) -> dict[str, int]:
     """Copies of patterns in the graph, as :func:`dpgraph.private_subgraph_counts` counts them. Not private.
 
     With `progress` a bar on stderr counts the patterns.

@@ -6,6 +6,8 @@ weight, count or eigenvalue), because an error text is an output like any other.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,3 +89,10 @@ def _restored(kind: type[DPGraphError], args: tuple[Any, ...], fields: dict[str,
     error = kind.__new__(kind, *args)
     error.__dict__.update(fields)
     return error
+
+
+def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """Make the error for a name that a module does not have, with those that are spelt much like it."""
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+    meant = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{meant}", name=name)

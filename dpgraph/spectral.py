@@ -8,10 +8,11 @@ from scipy import linalg, sparse
 from dpgraph.arguments import check_choice, check_nonnegative
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.projections.base import as_matrix
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, GraphLike
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]
 
@@ -83,7 +84,9 @@ def basic_coherence(A: Any) -> float:
     return float(max(left.shape[0] * np.max(left**2), right.shape[1] * np.max(right**2)))
 
 
-def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weight: str | None = None) -> float:
+def degree_corrected_coherence(
+    G: GraphLike | Graph, rank: int, regularization: float, *, weight: str | None = None
+) -> float:
     """Degree-corrected coherence nu = max_i (||U_i||^2 / c_i) sum(c) / r of the normalized adjacency, c = d + tau.
 
     Parameters

@@ -1,7 +1,8 @@
 """Options of the strategies that ``mechanism=`` chooses: ``private_max_cut(G, ..., mechanism=Coherence(rank=4))``.
 
 A name alone, ``mechanism="coherence"``, means the defaults. Each class is defined with its strategy, or in
-:mod:`dpgraph.problems.options` if several problems share it, and found here by its name.
+:mod:`dpgraph.problems.options` if several problems share it, and found here by its name. What type checkers see of them
+stands in ``strategies.pyi``, which ``python -m tests.stubs`` writes.
 
 Examples
 --------
@@ -18,6 +19,7 @@ from functools import cache
 from typing import Any
 
 from dpgraph import problems
+from dpgraph.exceptions import no_attribute
 
 
 @cache
@@ -42,7 +44,7 @@ def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
     if name.startswith("_") or name not in _classes():
-        raise AttributeError(f"module 'dpgraph.strategies' has no attribute {name!r}")
+        raise no_attribute(__name__, name, () if name.startswith("_") else _classes())
     return _classes()[name]
 
 

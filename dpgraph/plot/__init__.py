@@ -25,7 +25,7 @@ from dpgraph.plot.curves import (
     plot_privacy_utility,
     plot_spectrum,
 )
-from dpgraph.typing import BoolArray, FloatArray, IntArray
+from dpgraph.typing import BoolArray, FloatArray, GraphLike, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,7 @@ def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:
     return [*shares[: _MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller ones")]
 
 
-def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, title: str = "") -> Figure:
+def plot_adjacency(G: GraphLike, labels: ArrayLike, *, weight: str | None = None, title: str = "") -> Figure:
     """**Not private.** Exact adjacency matrix with its vertices ordered by a cut, for the data owner only.
 
     Parameters

@@ -1,6 +1,6 @@
 """Synthetic graphs, purely private."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.graph_model import PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import FloatArray, GraphLike, IntArray
 
 
 @private_function
 def private_synthetic_graph(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,

@@ -6,6 +6,8 @@ Sources are cited by name and year; docs/sos-theory.md lists them under "Sources
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dpgraph.exceptions import no_attribute
+
 if TYPE_CHECKING:
     from dpgraph.instance import TwoCSP
     from dpgraph.sos.moments.pseudo_distribution import (
@@ -29,8 +31,10 @@ __all__ = [
 _ELSEWHERE = {"TwoCSP": "dpgraph.instance", "lasserre": "dpgraph.sos.moments.relaxation"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _ELSEWHERE.get(name, "dpgraph.sos.moments.pseudo_distribution")
-    return getattr(importlib.import_module(module), name)
+if not TYPE_CHECKING:  # a checker that saw this would take any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise no_attribute(__name__, name, __all__)
+        module = _ELSEWHERE.get(name, "dpgraph.sos.moments.pseudo_distribution")
+        return getattr(importlib.import_module(module), name)

@@ -1,7 +1,9 @@
 """Communities of a private graph, purely private, and what ``mechanism="auto"`` stands for: a public rule."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +21,10 @@ from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.tuning import COMMUNITIES
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CommunityMechanism
 
 #: Share of the budget for the mechanism.
 _MAIN_SHARE = 1 - COMMUNITIES.total_share
@@ -35,13 +41,13 @@ def most_communities(communities: Any, n: int) -> int | None:
 
 @private_function
 def private_communities(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
     communities: Literal["auto"] | int = "auto",
     resolution: float = 1.0,
-    mechanism: Any = "auto",
+    mechanism: CommunityMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,

@@ -1,7 +1,7 @@
 """Every degree of a graph with noise, and how many vertices have which degree."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
+from dpgraph.typing import GraphLike
 
 
 @private_function
 def private_degrees(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
@@ -85,7 +86,7 @@ def private_degrees(  # noqa: PLR0913
 
 @private_function
 def private_degree_distribution(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,

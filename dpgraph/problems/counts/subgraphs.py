@@ -1,7 +1,9 @@
 """Private counts of triangles and other small subgraphs, and the transitivity."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import check_counts, subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CountMechanism
 
 #: The strategies: ``run(options, subgraphs, pattern, call, delta)`` returns a
 #: :class:`~dpgraph.releases.subgraphs.ReleasedCount`. `subgraphs` is private
@@ -26,12 +32,12 @@ COUNTS = Registry("dpgraph.problems.counts.strategies")
 
 @private_function
 def private_subgraph_counts(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     patterns: str | Sequence[str] = ("triangle",),
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CountMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -105,11 +111,11 @@ def private_subgraph_counts(  # noqa: PLR0913
 
 @private_function
 def private_transitivity(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CountMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -161,7 +167,7 @@ def private_transitivity(  # noqa: PLR0913
 
 
 def _count(
-    G: Any, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Arguments
+    G: GraphLike, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Arguments
 ) -> PrivateCounts:
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])

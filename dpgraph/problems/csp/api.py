@@ -1,8 +1,10 @@
 """Private 2-CSPs and private max-k-cut, and what ``mechanism="auto"`` stands for: a public rule."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +33,10 @@ from dpgraph.releases.constraints import (
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.csp import PrivateCSPResult
 from dpgraph.tuning import ANSWER_RULE
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
 
 _TOTAL_SHARE = 0.005
 #: Expected answers times squared labels beyond this number would not fit into memory.
@@ -50,7 +56,7 @@ def private_max_2csp(  # noqa: PLR0913
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CSPMechanism = "auto",
     adjacency: Literal["label-edge", "constraint", "edge"] = "label-edge",
     relation: ArrayLike | None = None,
     max_weight: float = 1.0,
@@ -144,12 +150,12 @@ def private_max_2csp(  # noqa: PLR0913
 
 @private_function
 def private_max_k_cut(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     k: int,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: KCutMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from dpgraph.releases.answers import LARGEST_EPSILON, expected_flips, flip_limit
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult
 from dpgraph.tuning import ANSWER_RULE
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CutMechanism
 
 OnHalt = Literal["raise", "fallback"]
 
@@ -36,11 +40,11 @@ _CUT = Labelling(
 
 @private_function
 def private_max_cut(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CutMechanism = "auto",
     on_halt: OnHalt = "raise",
     weight: str | None = None,
     max_weight: float | None = None,
@@ -118,11 +122,11 @@ def private_max_cut(  # noqa: PLR0913
 
 @private_function
 def private_max_bisection(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CutMechanism = "auto",
     on_halt: OnHalt = "raise",
     weight: str | None = None,
     max_weight: float | None = None,

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import vertex_sets, vertex_sides
+from dpgraph.graph import Graph, vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
@@ -20,6 +20,7 @@ from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_b
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 from dpgraph.sos.units import graph_in_binary_units
+from dpgraph.typing import GraphLike, Operator
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
@@ -56,7 +57,7 @@ class CutResult(ExactResult):
 
 
 def max_cut(  # noqa: PLR0913
-    G_or_operator: Any,
+    G_or_operator: GraphLike | Graph | Operator,
     *,
     relaxation: Relaxation = "auto",
     degree: int = 2,
@@ -183,7 +184,7 @@ def max_cut(  # noqa: PLR0913
 
 
 def max_bisection(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike | Graph,
     *,
     imbalance: int = 1,
     degree: int = 2,

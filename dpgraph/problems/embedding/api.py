@@ -1,9 +1,11 @@
 """Private normalized adjacency of a graph, by the coherence-aware projector or by another strategy."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,10 @@ from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import EmbeddingMechanism
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 
@@ -38,14 +44,14 @@ class _Plan(NamedTuple):
 
 @private_function
 def private_normalized_adjacency(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
     rank: Rank = "auto",
     regularization: Regularization = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
-    mechanism: Any = "auto",
+    mechanism: EmbeddingMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,

@@ -1,6 +1,8 @@
 """Which vertices of a private graph have similar neighbourhoods, by way of an embedding."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,17 +17,20 @@ from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.tuning import SIMILARITIES
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import EmbeddingMechanism
 
 
 @private_function
 def private_node_similarities(  # noqa: PLR0913
-    G: Any,
+    G: GraphLike,
     *,
     epsilon: float,
     delta: float = 0.0,
     rank: Rank = "auto",
-    mechanism: Any = "auto",
+    mechanism: EmbeddingMechanism = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -97,7 +102,7 @@ def private_node_similarities(  # noqa: PLR0913
                 what = f"a graph of {n} vertices at epsilon={epsilon:g}"
                 require_delta(delta, what, "randomized response at a larger epsilon")
             chosen = choose_mechanism(n, most, epsilon, delta, weighted=source.weighted)
-            mechanism = chosen if isinstance(chosen, str) else ANSWERS
+            mechanism = cast("EmbeddingMechanism", chosen if isinstance(chosen, str) else ANSWERS)
         if mechanism in (ANSWERS, PRODUCTS):
             rank = most if mechanism == ANSWERS else min(SIMILARITIES.products_rank, n)
     private = private_normalized_adjacency(

@@ -120,14 +120,16 @@ def open_matrix(  # noqa: PLR0913
     return MatrixCall(ranks, A.shape, neighbours, call)
 
 
-def check_matrix(A: Any) -> None:
-    """Refuse what is no matrix of real numbers; entries are not looked at."""
+def check_matrix(A: Any) -> tuple[int, int]:
+    """Refuse what is no matrix of real numbers; entries are not looked at. Return the shape."""
     if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
         raise InvalidParameterError(
             f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
         )
     if np.dtype(A.dtype).kind not in "biuf":
         raise InvalidParameterError(f"expected a matrix of real numbers; got entries of type {A.dtype}")
+    rows, columns = A.shape
+    return rows, columns
 
 
 def read_symmetric(A: Any) -> Matrix:

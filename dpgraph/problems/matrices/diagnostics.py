@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from dpgraph.releases.normalized import (
     release_lower_bound,
 )
 from dpgraph.result import Result, TableResult
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, GraphLike, MatrixLike
 
 #: A pure alternative to the spectra.
 _PURE = "private_normalized_adjacency(mechanism='randomized-response')"
@@ -102,7 +101,7 @@ class PrivateCoherence(Result):
 
 @private_function
 def private_spectrum(  # noqa: PLR0913
-    A: Any,
+    A: GraphLike,
     k: int,
     *,
     epsilon: float,
@@ -178,10 +177,10 @@ def private_spectrum(  # noqa: PLR0913
             "sensitivity= belongs to a matrix that is no graph; regularization=, weight=, max_weight= and symmetrize= "
             "to a graph: pass the one or the others"
         )
-    check_matrix(A)
-    check_integer("k", k, 1, min(A.shape))
-    rectangular = A.shape[0] != A.shape[1]
-    n, values = (sum(A.shape), 2 * k) if rectangular else (A.shape[0], k)
+    shape = check_matrix(A)
+    check_integer("k", k, 1, min(shape))
+    rectangular = shape[0] != shape[1]
+    n, values = (sum(shape), 2 * k) if rectangular else (shape[0], k)
     budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
     slack = spectrum_slack(n, values, check_optional_delta(delta))
     opened = open_matrix(A, budget, rank=k, rectangular=rectangular, slack=slack)
@@ -194,7 +193,7 @@ def private_spectrum(  # noqa: PLR0913
 
 @private_function
 def private_coherence(  # noqa: PLR0913
-    A: Any,
+    A: MatrixLike,
     rank: int,
     *,
     sensitivity: float,
@@ -244,8 +243,7 @@ def private_coherence(  # noqa: PLR0913
     True
     """
     show(progress)
-    check_matrix(A)
-    n = A.shape[0]
+    n, _ = check_matrix(A)
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
     opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank)
     call, neighbours, first = opened.call, opened.neighbours, opened.call.part(_GAP_SHARE)

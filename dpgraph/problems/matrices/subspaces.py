@@ -1,9 +1,11 @@
 """Private projectors, eigenspaces, low-rank approximations and singular subspaces of matrices (DN25a, section 5)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,10 @@ from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
+from dpgraph.typing import MatrixLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import MatrixMechanism
 
 #: The shift is the noise of its norm where the budget is small: by 10^8 sensitivities, eigenvectors would be inexact.
 _LEAST_MU_OF_A_SHIFT = 1e-6
@@ -30,14 +36,14 @@ _LEAST_MU_OF_A_SHIFT = 1e-6
 
 @private_function
 def private_projector(  # noqa: PLR0913
-    A: Any,
+    A: MatrixLike,
     rank: Rank = "auto",
     *,
     sensitivity: float,
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
-    mechanism: Any = "auto",
+    mechanism: MatrixMechanism = "auto",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -109,7 +115,7 @@ def private_projector(  # noqa: PLR0913
 
 @private_function
 def private_eigenspace(  # noqa: PLR0913
-    A: Any,
+    A: MatrixLike,
     rank: Rank = "auto",
     *,
     sensitivity: float,
@@ -117,7 +123,7 @@ def private_eigenspace(  # noqa: PLR0913
     delta: float = 0.0,
     which: Literal["largest", "smallest"] = "largest",
     max_rank: int = 8,
-    mechanism: Any = "auto",
+    mechanism: MatrixMechanism = "auto",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -173,14 +179,14 @@ def private_eigenspace(  # noqa: PLR0913
 
 @private_function
 def private_low_rank(  # noqa: PLR0913
-    A: Any,
+    A: MatrixLike,
     rank: Rank = "auto",
     *,
     sensitivity: float,
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
-    mechanism: Any = "auto",
+    mechanism: MatrixMechanism = "auto",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -228,14 +234,14 @@ def private_low_rank(  # noqa: PLR0913
 
 @private_function
 def private_singular_subspace(  # noqa: PLR0913
-    A: Any,
+    A: MatrixLike,
     rank: Rank = "auto",
     *,
     sensitivity: float,
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
-    mechanism: Any = "auto",
+    mechanism: MatrixMechanism = "auto",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -294,19 +300,19 @@ class _Ranks(NamedTuple):
 
 
 def _open(
-    A: Any,
+    A: MatrixLike,
     budget: MatrixBudget,
     ranks: _Ranks,
-    mechanism: Any,
+    mechanism: MatrixMechanism,
     certificate: Certificate,
     *,
     rectangular: bool = False,
     shifted: bool = False,
 ) -> tuple[MatrixCall, Callable[..., Factors]]:
     """Check a call, debit its budget; what releases the factors."""
-    check_matrix(A)
+    shape = check_matrix(A)
     strategy, options = _chosen(mechanism, certificate, ranks.rank)
-    strategy.check(options, A.shape)
+    strategy.check(options, shape)
     slack = None if strategy.slack_share(options) else 0.0
     opened = open_matrix(
         A,
@@ -321,7 +327,7 @@ def _open(
     return opened, partial(strategy.run, options)
 
 
-def _chosen(mechanism: Any, certificate: Certificate, rank: Rank) -> tuple[Strategy, Any]:
+def _chosen(mechanism: MatrixMechanism, certificate: Certificate, rank: Rank) -> tuple[Strategy, Any]:
     """The strategy, with its options: "auto" takes products, unless a rank or a certificate is asked for.
 
     On the tables of eigenspaces no other strategy is better than products at any epsilon (docs/frontier.md).

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
@@ -23,7 +24,7 @@ from dpgraph.projections import (
 )
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.results.similarities import PrivateSimilarities
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, SparseMatrix
 
 METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
@@ -31,7 +32,7 @@ _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nu
 
 @private_function
 def private_cosine_similarities(  # noqa: PLR0913
-    V: Any,
+    V: ArrayLike | SparseMatrix,
     *,
     sensitivity: float,
     epsilon: float,

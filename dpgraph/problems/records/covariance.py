@@ -1,10 +1,12 @@
 """Private covariance matrices: noise on the second moments, then shrinkage and projection with a private trace."""
 
+from __future__ import annotations
+
 import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +25,9 @@ from dpgraph.releases.records.moments import SecondMoments, release_twice_the_tr
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CovarianceMechanism
+
 #: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
 _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
@@ -36,7 +41,7 @@ def private_covariance(  # noqa: PLR0913
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: CovarianceMechanism = "auto",
     project: bool = True,
     adjacency: Literal["replace", "add-remove"] = "replace",
     centered: bool = False,

@@ -5,15 +5,16 @@ error of every private mechanism for the queries A up to logarithms (NTZ13; Muth
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.factorization import factorization_norm
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, SparseMatrix
 
 #: Constant of Banaszczyk's theorem: vectors of length at most 1 have a signed sum in 5 K if K has Gaussian measure 1/2.
 _BANASZCZYK = 5.0
@@ -31,7 +32,7 @@ class HereditaryDiscrepancyBounds(NamedTuple):
     factorization_norm: float
 
 
-def hereditary_discrepancy_bounds(A: Any) -> HereditaryDiscrepancyBounds:
+def hereditary_discrepancy_bounds(A: ArrayLike | SparseMatrix) -> HereditaryDiscrepancyBounds:
     r"""Bracket the hereditary discrepancy of a matrix.
 
     Parameters

@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.factorization import trace_factorization
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, SparseMatrix
 
 
 class ErrorLowerBounds(NamedTuple):
@@ -21,7 +22,9 @@ class ErrorLowerBounds(NamedTuple):
     volume: float
 
 
-def error_lower_bounds(A: Any, *, epsilon: float, delta: float = 0.0, records: int | None = None) -> ErrorLowerBounds:
+def error_lower_bounds(
+    A: ArrayLike | SparseMatrix, *, epsilon: float, delta: float = 0.0, records: int | None = None
+) -> ErrorLowerBounds:
     r"""Bound the error of *every* private mechanism for the queries A on its worst histogram from below.
 
     Parameters

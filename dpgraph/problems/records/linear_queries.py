@@ -4,10 +4,12 @@ The choice of the shape reads no data. After the release come decoding and, when
 data sets of that size; both are post-processing.
 """
 
+from __future__ import annotations
+
 import math
 from contextlib import suppress
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +31,10 @@ from dpgraph.projections.base import public_shape
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, SparseMatrix
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import QueryMechanism
 
 __all__ = [
     "Ellipsoid",
@@ -54,12 +59,12 @@ _COUNT_MARGIN = 2.0
 
 @private_function
 def private_linear_queries(  # noqa: PLR0913
-    A: Any,
+    A: ArrayLike | SparseMatrix,
     x: ArrayLike,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: QueryMechanism = "auto",
     sparse: str | bool = "auto",
     records: float | None = None,
     adjacency: str = "add-remove",
@@ -160,11 +165,11 @@ def private_linear_queries(  # noqa: PLR0913
 
 
 def expected_error(
-    A: Any,
+    A: ArrayLike | SparseMatrix,
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: Any = "auto",
+    mechanism: QueryMechanism = "auto",
     records: float | None = None,
     adjacency: str = "add-remove",
 ) -> float:
@@ -221,7 +226,7 @@ def _rates(epsilon: float, delta: float) -> Rates:
 
 
 def _choose(
-    matrix: QueryMatrix, rates: Rates, mechanism: Any, records: float | None, adjacency: str
+    matrix: QueryMatrix, rates: Rates, mechanism: QueryMechanism, records: float | None, adjacency: str
 ) -> tuple[Encoding, float]:
     """The candidate with the least data-free expected error, and that error."""
     strategy, options = MECHANISMS.resolve(mechanism)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.exceptions import InvalidParameterError
@@ -16,13 +17,14 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
+from dpgraph.typing import SparseMatrix
 
 __all__ = ["expected_error", "private_marginals"]
 
 
 @private_function
 def private_marginals(  # noqa: PLR0913
-    data: Any,
+    data: ArrayLike | SparseMatrix,
     k: int,
     *,
     epsilon: float,

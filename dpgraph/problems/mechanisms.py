@@ -1,0 +1,92 @@
+"""What ``mechanism=`` takes, by problem: written by `python -m tests.stubs`, and compared by the tests.
+
+A name means the defaults of a strategy, an options object sets them. Read by type checkers only.
+"""
+
+from typing import Literal, TypeAlias
+
+from dpgraph.problems.counts.strategies.ladder import Ladder
+from dpgraph.problems.counts.strategies.local_sensitivity import LocalSensitivity
+from dpgraph.problems.counts.strategies.smooth import Smooth
+from dpgraph.problems.matrices.strategies.coherence import Projector
+from dpgraph.problems.options import (
+    BoundedIterates,
+    Coherence,
+    CoreResponse,
+    Gaussian,
+    NoisyPower,
+    PermuteAndFlip,
+    RandomizedResponse,
+)
+from dpgraph.problems.records.strategies.covariance.gaussian import SymmetricGaussian
+from dpgraph.problems.records.strategies.covariance.nuclear_laplace import NuclearLaplace
+from dpgraph.problems.records.strategies.covariance.wishart_difference import WishartDifference
+from dpgraph.problems.records.strategies.linear_queries.ellipsoid import EllipsoidNoise
+from dpgraph.problems.records.strategies.linear_queries.factorization import FactorizationNoise
+from dpgraph.problems.records.strategies.linear_queries.gaussian import GaussianAnswers
+from dpgraph.problems.records.strategies.linear_queries.k_norm import KNormNoise
+from dpgraph.problems.records.strategies.linear_queries.laplace import LaplaceAnswers
+from dpgraph.problems.records.strategies.linear_queries.streaming import StreamingNoise
+
+#: Of communities.
+CommunityMechanism: TypeAlias = (
+    Literal["auto", "bounded-iterates", "randomized-response"] | BoundedIterates | RandomizedResponse
+)
+#: Of counts of subgraphs.
+CountMechanism: TypeAlias = (
+    Literal["auto", "ladder", "smooth", "local-sensitivity"] | Ladder | LocalSensitivity | Smooth
+)
+#: Of a covariance.
+CovarianceMechanism: TypeAlias = (
+    Literal["auto", "wishart-difference", "nuclear-laplace", "gaussian"]
+    | NuclearLaplace
+    | SymmetricGaussian
+    | WishartDifference
+)
+#: Of a constraint problem, whatever its neighbours.
+CSPMechanism: TypeAlias = (
+    Literal["auto", "bounded-iterates", "core-response", "randomized-response", "coherence"]
+    | BoundedIterates
+    | Coherence
+    | CoreResponse
+    | RandomizedResponse
+)
+#: Of cuts and bisections.
+CutMechanism: TypeAlias = (
+    Literal[
+        "auto", "coherence", "gaussian", "noisy-power", "bounded-iterates", "randomized-response", "permute-and-flip"
+    ]
+    | BoundedIterates
+    | Coherence
+    | Gaussian
+    | NoisyPower
+    | PermuteAndFlip
+    | RandomizedResponse
+)
+#: Of a normalized adjacency, and of similarities.
+EmbeddingMechanism: TypeAlias = (
+    Literal["auto", "coherence", "gaussian", "noisy-power", "randomized-response"]
+    | Coherence
+    | Gaussian
+    | NoisyPower
+    | RandomizedResponse
+)
+#: Of a cut into k parts.
+KCutMechanism: TypeAlias = (
+    Literal["auto", "bounded-iterates", "core-response", "randomized-response"]
+    | BoundedIterates
+    | CoreResponse
+    | RandomizedResponse
+)
+#: Of eigenspaces and singular subspaces.
+MatrixMechanism: TypeAlias = Literal["auto", "coherence", "noisy-power", "gaussian"] | Gaussian | NoisyPower | Projector
+#: Of linear queries.
+QueryMechanism: TypeAlias = (
+    Literal["auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm", "streaming"]
+    | EllipsoidNoise
+    | FactorizationNoise
+    | GaussianAnswers
+    | KNormNoise
+    | LaplaceAnswers
+    | StreamingNoise
+)

@@ -1,0 +1,102 @@
+"""Types that editors and type checkers see, written from the tables and registries that the package runs on.
+
+``python -m tests.stubs`` writes them; ``tests/test_typing.py`` fails while they differ:
+
+* ``dpgraph/__init__.pyi`` from the tables of ``dpgraph/__init__.py``, ``dpgraph/strategies.pyi`` from the strategies,
+  whose names are found when they are first used;
+* ``dpgraph/problems/mechanisms.py``: what ``mechanism=`` takes, from the registry of each problem.
+"""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import dpgraph
+from dpgraph import strategies
+from dpgraph.problems.strategy import Registry
+
+PACKAGE = Path(dpgraph.__file__).parent
+WRITTEN = "written by `python -m tests.stubs`, and compared by the tests"
+
+#: Alias -> what it is the `mechanism=` of, and the folders of strategies in dpgraph.problems.
+MECHANISMS = {
+    "CommunityMechanism": ("communities", ("communities.strategies",)),
+    "CountMechanism": ("counts of subgraphs", ("counts.strategies",)),
+    "CovarianceMechanism": ("a covariance", ("records.strategies.covariance",)),
+    "CSPMechanism": ("a constraint problem, whatever its neighbours", ("csp.edge_strategies", "csp.table_strategies")),
+    "CutMechanism": ("cuts and bisections", ("cut.strategies",)),
+    "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies",)),
+    "KCutMechanism": ("a cut into k parts", ("csp.edge_strategies",)),
+    "MatrixMechanism": ("eigenspaces and singular subspaces", ("matrices.strategies",)),
+    "QueryMechanism": ("linear queries", ("records.strategies.linear_queries",)),
+}
+
+
+def imports(names: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Lines that import (module, name, name here) for others."""
+    return [f"from {module} import {name} as {here}" for module, name, here in names]
+
+
+def front_door() -> str:
+    """The stub of dpgraph itself."""
+    modules = [(*module.rpartition(".")[::2], here) for here, module in dpgraph._MODULES.items()]
+    names = [(module, name, name) for name, module in dpgraph._HOME.items()]
+    lines = [f'"""What dpgraph offers: {WRITTEN}."""', *imports(modules + names), "__version__: str"]
+    return "\n".join([*lines, f"__all__ = {sorted(dpgraph.__all__)!r}"])
+
+
+def all_strategies() -> str:
+    """The stub of dpgraph.strategies."""
+    classes = [(options.__module__, name, name) for name, options in sorted(strategies._classes().items())]
+    lines = [f'"""Options of all strategies: {WRITTEN}."""', *imports(classes)]
+    lines += ["def names_in(package: str) -> tuple[str, ...]: ..."]
+    return "\n".join([*lines, f"__all__ = {dir(strategies)!r}"])
+
+
+def mechanisms() -> str:
+    """The module of aliases."""
+    lines = [
+        f'"""What ``mechanism=`` takes, by problem: {WRITTEN}.',
+        "",
+        "A name means the defaults of a strategy, an options object sets them. Read by type checkers only.",
+        '"""',
+        "from typing import Literal, TypeAlias",
+    ]
+    aliases, options = [], {}
+    for alias, (problem, folders) in MECHANISMS.items():
+        found = [s for folder in folders for s in Registry(f"dpgraph.problems.{folder}").strategies.values()]
+        names = dict.fromkeys(["auto", *(strategy.name for strategy in found)])
+        classes = {strategy.options.__name__: strategy.options for strategy in found}
+        options |= classes
+        aliases += [f"#: Of {problem}.", f"{alias}: TypeAlias = Literal{list(names)!r} | {' | '.join(sorted(classes))}"]
+    lines += [f"from {kind.__module__} import {name}" for name, kind in sorted(options.items())]
+    return "\n".join(lines + aliases)
+
+
+FILES = {"__init__.pyi": front_door, "strategies.pyi": all_strategies, "problems/mechanisms.py": mechanisms}
+
+
+def formatted(code: str, path: str) -> str:
+    """The same as ruff lays it out, with sorted imports."""
+    for command in (["check", "--fix-only", "--select=I"], ["format"]):
+        code = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--quiet", f"--stdin-filename={PACKAGE / path}", "-"],
+            input=code,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=PACKAGE.parent,
+        ).stdout
+    return code
+
+
+def expected() -> dict[str, str]:
+    """Path in the package -> its text."""
+    return {path: formatted(inspect.cleandoc(write()) + "\n", path) for path, write in FILES.items()}
+
+
+if __name__ == "__main__":
+    for path, text in expected().items():
+        (PACKAGE / path).write_text(text)

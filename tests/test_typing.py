@@ -1,0 +1,105 @@
+"""What type checkers see of the package: real names, real types, and the strategies of each problem."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import dpgraph
+from dpgraph import strategies
+from dpgraph.problems import mechanisms
+from dpgraph.problems.strategy import Registry
+from tests import stubs
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ROOT / "tests" / "typed"
+FILES = [PROGRAMS / "good.py", PROGRAMS / "bad.py"]
+
+
+def ran(*command):
+    """What a checker prints; it fails for mistakes in the programs, which are what is asked for."""
+    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout
+
+
+def mypy():
+    """(file, line) of each error, as `mypy --strict` with the settings, and the cache, of `make lint`."""
+    found = re.findall(r"^(\S+?):(\d+): error: ", ran("mypy", "--strict", *map(str, FILES)), flags=re.MULTILINE)
+    return {(Path(file).name, int(line)) for file, line in found}
+
+
+def pyright():
+    """The same of pyright, by a build of it whose Node.js is a wheel: it needs no network."""
+    report = json.loads(ran("basedpyright", "--outputjson", "--project", str(PROGRAMS), "--pythonpath", sys.executable))
+    errors = [found for found in report["generalDiagnostics"] if found["severity"] == "error"]
+    return {(Path(found["file"]).name, found["range"]["start"]["line"] + 1) for found in errors}
+
+
+def marked():
+    """(file, line) of each mistake in the programs."""
+    lines = [(path.name, number, line) for path in FILES for number, line in enumerate(path.open(), start=1)]
+    return {(name, number) for name, number, line in lines if "# error: " in line}
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_a_checker_finds_every_marked_mistake_of_a_users_program_and_no_other(checker):
+    assert len(marked()) > 20
+    assert checker() == marked()
+
+
+def test_stubs_and_aliases_are_those_that_the_tables_and_registries_give():
+    for path, text in stubs.expected().items():
+        assert (stubs.PACKAGE / path).read_text() == text, f"{path} is out of date: run python -m tests.stubs"
+
+
+def test_every_name_of_the_stub_is_offered_and_no_other():
+    stub = (stubs.PACKAGE / "__init__.pyi").read_text()
+    names = {*re.findall(r" as (\w+)$", stub, flags=re.MULTILINE), "__version__"}
+    assert names == set(dpgraph.__all__) == set(dir(dpgraph))
+
+
+@pytest.mark.parametrize("alias", stubs.MECHANISMS)
+def test_an_alias_has_the_names_and_the_options_of_its_registries(alias):
+    names, *options = get_args(getattr(mechanisms, alias))
+    found = [Registry(f"dpgraph.problems.{folder}").strategies for folder in stubs.MECHANISMS[alias][1]]
+    assert set(get_args(names)) == {"auto"}.union(*found)
+    assert set(options) == {strategy.options for registry in found for strategy in registry.values()}
+
+
+def test_every_registry_of_the_package_has_an_alias():
+    source = "".join(path.read_text() for path in (stubs.PACKAGE / "problems").rglob("*.py"))
+    registries = set(re.findall(r'Registry\("dpgraph\.problems\.([\w.]+)"\)', source))
+    assert registries == {folder for _, folders in stubs.MECHANISMS.values() for folder in folders}
+
+
+def test_no_public_function_takes_anything_as_a_mechanism_or_as_a_graph():
+    for name in dpgraph.__all__:
+        hints = getattr(getattr(dpgraph, name), "__annotations__", {})
+        taken = {argument: str(hints[argument]) for argument in ("G", "A", "mechanism") if argument in hints}
+        assert "typing.Any" not in taken.values(), f"{name}: {taken}"
+        assert "Any" not in taken.values(), f"{name}: {taken}"
+
+
+def test_the_stubs_are_part_of_the_package():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert {"py.typed", "*.pyi"} <= set(settings["tool"]["setuptools"]["package-data"]["dpgraph"])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "meant"),
+    [
+        (dpgraph, "private_max_cutt", r"\. Did you mean 'private_max_cut'"),
+        (strategies, "Coherense", r"\. Did you mean 'Coherence'"),
+        (dpgraph.sos, "lasserr", r"\. Did you mean 'lasserre'"),
+        (dpgraph, "xyz", "$"),
+    ],
+)
+def test_a_misspelt_name_is_an_error_that_says_what_was_meant(module, name, meant):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'{meant}"):
+        getattr(module, name)
