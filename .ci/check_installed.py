@@ -47,7 +47,8 @@ def check_package() -> None:
 
     require("site-packages" in dpgraph.__file__, "the package is the installed one")
     require(dpgraph.__version__ == version("dpgraph"), f"version {dpgraph.__version__} is that of the metadata")
-    require((files("dpgraph") / "py.typed").is_file(), "type hints are declared (py.typed)")
+    typed = [(files("dpgraph") / name).is_file() for name in ("py.typed", "__init__.pyi", "strategies.pyi")]
+    require(all(typed), "type hints are declared (py.typed), those of names that load late in stubs")
     for name in dpgraph.__all__:
         if name != "sklearn":
             getattr(dpgraph, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, GraphLike
 
 require("sklearn")  # one line of error where it is missing
 
@@ -36,6 +36,9 @@ from sklearn.base import (  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import EmbeddingMechanism
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -138,9 +141,9 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     n_components: int = 2
     _: KW_ONLY
     delta: float = 0.0
-    mechanism: Any = "auto"
+    mechanism: EmbeddingMechanism = "auto"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: Any = None) -> Self:
         """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         asked = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
         self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._shared_arguments())
@@ -214,7 +217,7 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
     _: KW_ONLY
     resolution: float = 1.0
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: Any = None) -> Self:
         """Release communities of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         self.communities_ = private_communities(
             X, communities=self.communities, resolution=self.resolution, **self._read_by(), **self._shared_arguments()
