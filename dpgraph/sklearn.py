@@ -145,7 +145,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def fit(self, X: GraphLike, y: Any = None) -> Self:
         """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
-        asked = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
+        asked: dict[str, Any] = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
         self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._shared_arguments())
         self._keep_nodes(self.adjacency_.nodes)
         self.embedding_ = self.adjacency_.embedding(self.n_components)
