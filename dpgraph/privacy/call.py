@@ -23,7 +23,8 @@ from tqdm import tqdm
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
+from dpgraph.privacy.grid import Terms, add_on_grid, symmetric_part, terms
+from dpgraph.privacy.laws import grid_step
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
@@ -225,9 +226,9 @@ class Call:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
 
-    def event(self, name: str, delta: float) -> None:
-        """Enter an event that fails with probability `delta` at most, which is part of the call's slack."""
-        self._lines().event(name, delta)
+    def laplace_event(self, name: str, delta: float, *, scale: float) -> int:
+        """Slack of an upper bound on an integer with Laplace noise, which may fail with `delta` (see the ledger's)."""
+        return self._lines().laplace_event(name, delta, scale=scale)
 
     def _lines(self) -> Ledger:
         """Where lines of this part are entered: the ledger, or a stage of its own in a call that goes in stages."""

@@ -16,10 +16,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.laws import EXPONENT_BITS, laplace_exponent
 from dpgraph.typing import BoolArray, IntArray
 
-#: Exponents are multiples of 2**-EXPONENT_BITS.
-EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
 #: Random bits that are compared at once with a rational probability.
 _WORD_BITS = 62
@@ -67,8 +66,7 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
     g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
     adding it to integers of l1-sensitivity s is (s / scale)-DP. A difference of two geometric variables has this law.
     """
-    exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
-    draws = geometric(2 * count, exponent, generator)
+    draws = geometric(2 * count, laplace_exponent(scale), generator)
     return draws[:count] - draws[count:]
 
 

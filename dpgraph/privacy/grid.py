@@ -12,7 +12,7 @@ Three laws of k are in use.
 
 **Real noise Z** (Gaussian, Wishart, nuclear Laplace): k = round((r + Z)/G), so that p + k = round((x + Z)/G). That is
 post-processing of x + Z: the grid costs nothing, whatever its step. Z is a double of 53 bits, and G is chosen 2**-30
-times its scale (:func:`grid_step`), so that doubles are dense between two points of the grid.
+times its scale (:func:`~dpgraph.privacy.laws.grid_step`), so that doubles are dense between two points of the grid.
 
 **Integer noise K on data that are multiples of G**: r = 0 and k = K.
 
@@ -39,25 +39,12 @@ _LEAST_EPSILON = 2.0**-30
 #: An array, or several of one shape whose exact sum is meant.
 Terms = FloatArray | tuple[FloatArray, ...]
 
-#: The grid of real noise is this many bits finer than its scale.
-GRID_BITS = 30
-#: The grid of discrete Laplace noise: its scale is then at most 2**29 + 1 steps, which the exact sampler can draw.
-LAPLACE_BITS = 28
 #: A double of this many steps or more is a multiple of the step.
 _ALL_MULTIPLES = 2.0**52
 _LARGEST = float(np.finfo(np.float64).max)
 #: The remainder of a sum is off by at most 2**-53 steps for each addition. Closer than this to 1/2 it is computed
 #: exactly.
 _CLOSE_TO_HALF = 2.0**-40
-
-
-def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> float:
-    """Step of the grid for noise of this public scale: `unit`, or a power of two about ``scale * 2**-bits`` if larger.
-
-    The data are multiples of `unit`, a power of two; it is 0 if the noise is real, whose grid costs nothing. The noise
-    is less than ``2**(bits + 1)`` steps wide.
-    """
-    return max(unit, 2.0 ** (math.floor(math.log2(scale)) - bits))
 
 
 def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
