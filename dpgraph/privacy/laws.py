@@ -54,8 +54,8 @@ def laplace_quantile(scale: float, failure: float) -> int:
     above a point of the grid, 0 <= f < 1, f a multiple of 1/G, and is rounded up to the next one with probability f. So
     the release is G (K - f) above the value with probability 1 - f, and G (K + 1 - f) with probability f. With
     q + 1 = G (a + t), 0 < t <= 1, it is more than q below the value with probability T(a + 1) at most where f < t, and
-    with (1 - f) T(a) + f T(a + 1) elsewhere, which is largest at f = t (at f = 0 where t = 1, which is the same number):
-    the worst value has (1 - t) T(a) + t T(a + 1), the linear interpolation of T at (q + 1)/G. It falls with q.
+    with (1 - f) T(a) + f T(a + 1) elsewhere, which is largest at f = t. (At f = 0 if t = 1; the number is the same.)
+    So the worst value has (1 - t) T(a) + t T(a + 1), the linear interpolation of T at (q + 1)/G. It falls with q.
     """
     step, steps = laplace_grid(scale, 1.0)
     rate = laplace_exponent(steps) / 2.0**EXPONENT_BITS

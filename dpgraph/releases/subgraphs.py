@@ -75,7 +75,7 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
         part = call.part(COUNTS.bound_share)
         released, scale = _with_laplace(f"{pattern}, bound on width {j}", widths[j], bound, part)
         slack = part.laplace_event(f"{pattern}, width {j} below its bound", delta / order, scale=scale)
-        # What is released is the nearest double to a multiple of the grid: less than half a unit of its last place away.
+        # What is released is the double nearest to a point of the grid: at most half a unit of its last place away.
         bound = max(released + slack + int(math.ulp(released) / 2), 1)
     last = call.part(1 - order * COUNTS.bound_share)
     count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)

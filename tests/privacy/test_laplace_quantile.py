@@ -1,4 +1,4 @@
-"""A bound on an integer with Laplace noise fails as often as it may: by the law of what is drawn, rate and step included."""
+"""A bound on an integer with Laplace noise fails no oftener than it may, by the law of what is drawn."""
 
 import itertools
 import math

@@ -17,7 +17,8 @@ import numpy as np
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.release import Output, Release, Source, StrategyRelease, Table, picture
+from dpgraph.interfaces.cli.outputs import Output
+from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, picture
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
