@@ -144,7 +144,7 @@ def _run(argv: list[str]) -> int:
         return _complain("interrupted", INTERRUPTED)
     except OSError as error:
         about = f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}"
-        return _complain(told(about, error), BAD_INPUT)
+        return _complain(told(about, error), FAILED if hasattr(error, "__notes__") else BAD_INPUT)
     except Exception as error:
         # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
         if (explain := getattr(error, "format_message", None)) is not None:
