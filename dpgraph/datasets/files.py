@@ -75,8 +75,6 @@ def read_bytes(path: AnyPath) -> bytes:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
     if b"\0" in raw:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
-    if raw.startswith(b"%%MatrixMarket"):
-        raise DatasetError(f"{path} is a Matrix Market file; read it with scipy.io.mmread and pass the matrix")
     raw = raw.removeprefix(_BYTE_ORDER_MARK)
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 

@@ -163,7 +163,7 @@ def _complain(message: str, status: int) -> int:
 
 
 #: Arguments that a message may advise, and that commands have as options.
-_ADVISED = "coherence|data_dir|delta|header|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
+_ADVISED = "coherence|data_dir|delta|format|header|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
 _ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
 _FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
 
