@@ -13,7 +13,15 @@ from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
-from dpgraph.datasets.files import AnyPath, Malformed, decode, naming, read_bytes, refuse_long_lines
+from dpgraph.datasets.files import (
+    AnyPath,
+    Malformed,
+    decode,
+    naming,
+    read_bytes,
+    refuse_half_characters,
+    refuse_long_lines,
+)
 from dpgraph.datasets.rows import Header, Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, refuse_directed
@@ -236,6 +244,8 @@ def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
             break
     if G is None:
         raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    for node in G:
+        refuse_half_characters(node)
     refuse_directed(G.is_directed(), symmetrize)
     if G.is_directed():
         G = _undirected(G)

@@ -198,6 +198,11 @@ def test_a_process_that_is_started_inside_a_block_spends_nothing_silently(path):
     assert child() == ""
 
 
+def test_a_path_that_no_file_can_have_is_bad_input():
+    with pytest.raises(InvalidParameterError, match="null character"):
+        FileAccountant("a\0b", epsilon=1.0)
+
+
 # --- the command line --------------------------------------------------------------------------------------------
 
 

@@ -21,10 +21,13 @@ from dpgraph.inputs.text_formats import other_text
 from dpgraph.interfaces.cli.options import argument, option, written
 from dpgraph.interfaces.cli.outputs import Output
 from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, picture
+from dpgraph.memory import check_memory
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
 
+#: Tables as large as the records that a release makes.
+_COPIES = 5
 #: Characters of a table that tell whether it is another format.
 _BEGINNING = 2**16
 
@@ -41,7 +44,9 @@ class TableRelease(Release):
     def _public_shape(self, wanted: str = "", declared: int = 0) -> tuple[int, int]:
         if self.shape is None or self.shape[1] < declared:
             raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{wanted}")
-        return self.shape
+        rows, columns = self.shape
+        check_memory(f"a table of {rows} records and {columns} columns", table=(_COPIES, rows, columns))
+        return rows, columns
 
     def read(self) -> Source:
         """Read ``.csv`` (with a header line, .gz too) or ``.npy``; numbers, or texts for CSV."""
