@@ -29,7 +29,6 @@ import numpy as np
 from scipy.stats import nbinom
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.laws import laplace_quantile
 from dpgraph.typing import FloatArray
 
 #: Rates of ladders are multiples of 2**-RATE_BITS, those of exact coins.
@@ -158,7 +157,7 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     The widths that the law depends on are released as well: upper bounds on them are used, from the last to the first.
     """
     if noise["law"] == "Laplace":
-        return float(laplace_quantile(noise["scale"], miss / 2))
+        return float(laplace_half_width(noise["scale"], miss))
     widths, (own, *others) = noise["widths"], noise["exponents"]
     order = len(widths) - 1
     upper: tuple[int, ...] = (1,)
@@ -168,6 +167,17 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     if noise["law"] == "ladder":
         return ladder_quantile(upper, own, left)
     return float(cauchy_quantile(smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS, left))
+
+
+def laplace_half_width(scale: float, miss: float) -> int:
+    """An integer that discrete Laplace noise of this scale exceeds, on either side, with probability `miss` at most.
+
+    With x = e^-g, g its rate, P[abs(K) >= m] is 2 x^m/(1 + x) <= x^(m - 1/2). The rate is rounded down by less than
+    2^-10 of itself. From a scale of 2^29 on (:mod:`dpgraph.privacy.grid`) the noise lies on a grid of G units, G at
+    most 2^-28 scales; then it is one step wider, and the value is rounded to the grid, by less than a step.
+    """
+    step = scale * 2.0**-28 if scale >= 2.0**29 else 0.0
+    return max(math.ceil((scale + step) * (1 + 2.0**-10) * math.log(1 / miss) + 1.5 * step - 0.5 * (step == 0)), 0)
 
 
 def cauchy_quantile(scale: float, miss: float) -> int:

@@ -24,8 +24,7 @@ from tqdm import tqdm
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.grid import Terms, add_on_grid, symmetric_part, terms
-from dpgraph.privacy.laws import grid_step
+from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpgraph.privacy.exact_sampling import exponential_coins, geometric
-from dpgraph.privacy.laws import EXPONENT_BITS
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS, exponential_coins, geometric
 
 _ONE = 1 << EXPONENT_BITS
 

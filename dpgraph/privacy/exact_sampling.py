@@ -16,9 +16,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.laws import EXPONENT_BITS, laplace_exponent
 from dpgraph.typing import BoolArray, IntArray
 
+#: Exponents are multiples of 2**-EXPONENT_BITS.
+EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
 #: Random bits that are compared at once with a rational probability.
 _WORD_BITS = 62
@@ -58,6 +59,11 @@ def flip_exponent(epsilon: float) -> int:
 def flip_probability(exponent: int) -> float:
     """1 - exp(-g) in floating point, for estimates."""
     return -math.expm1(-exponent / _ONE)
+
+
+def laplace_exponent(scale: float) -> int:
+    """Rate of discrete Laplace noise of this scale in steps: 1/`scale`, rounded down to units of 2**-EXPONENT_BITS."""
+    return min(math.floor(_ONE / Fraction(scale)), 1 << 62)
 
 
 def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> IntArray:

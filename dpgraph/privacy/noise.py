@@ -20,15 +20,17 @@ from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import exact_sampling as exact
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     Terms,
     add_on_grid,
     coins,
+    grid_step,
+    laplace_grid,
     nearest_multiples,
     split,
     sum_on_grid,
 )
-from dpgraph.privacy.laws import EXPONENT_BITS, grid_step, laplace_grid
 from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_rows
 from dpgraph.typing import FloatArray, IntArray
 

@@ -10,8 +10,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, open_call, private_function, show
-from dpgraph.privacy.grid import add_on_grid, symmetric_part, terms
-from dpgraph.privacy.laws import grid_step
+from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation

@@ -12,6 +12,7 @@ from scipy import stats
 from dpgraph.privacy import exact_sampling
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.exact_sampling import (
+    EXPONENT_BITS,
     LARGEST_SCALE,
     MOST_ELEMENTS,
     discrete_gaussian,
@@ -21,7 +22,6 @@ from dpgraph.privacy.exact_sampling import (
     flip_probability,
     random_subset,
 )
-from dpgraph.privacy.laws import EXPONENT_BITS
 from dpgraph.privacy.noise import noise_source
 
 ONE = 1 << EXPONENT_BITS

@@ -10,11 +10,10 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds.ladder import cauchy_quantile, half_width, ladder_quantile, rung_exponent
-from dpgraph.linalg.subgraphs import Subgraphs
-from dpgraph.privacy import laws
+from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.grid import split
-from dpgraph.privacy.laws import EXPONENT_BITS, laplace_exponent, laplace_grid, laplace_quantile
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS, laplace_exponent
+from dpgraph.privacy.grid import laplace_grid, laplace_quantile, split
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.subgraphs import release_by_local_bounds
@@ -71,7 +70,7 @@ def test_the_bound_fails_with_its_probability_at_most_and_is_not_wasteful(scale)
 @pytest.mark.parametrize("scale", [5.0, 17.0, 50.0])
 def test_the_worst_value_between_two_points_is_found(scale, bits, monkeypatch):
     """On coarse grids every value and every slack is tried: the least slack that does is the quantile."""
-    monkeypatch.setattr(laws, "LAPLACE_BITS", bits)
+    monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
     step = int(laplace_grid(scale, 1.0)[0])
     with mpmath.workdps(30):
         for delta in (0.4, 0.1, 0.01, 1e-4):
@@ -89,7 +88,7 @@ def test_what_was_used_before_exceeds_its_delta():
 
 @pytest.mark.parametrize(("scale", "bits"), [(3.7, 28), (40.0, 1)])
 def test_draws_fall_below_as_often_as_the_law_says(scale, bits, monkeypatch):
-    monkeypatch.setattr(laws, "LAPLACE_BITS", bits)
+    monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
     value, slack = 1003, laplace_quantile(scale, 0.2)
     drawn = noise_source(None).laplace_on_grid(np.full(40_000, float(value)), 1.0, scale)
     expected = float(failure(scale, value, slack))
@@ -125,6 +124,7 @@ def test_rounding_of_a_large_number_to_a_double_is_part_of_the_bound(width, monk
 @pytest.mark.parametrize("miss", [0.3, 0.05, 1e-6])
 def test_an_interval_of_laplace_noise_covers_what_it_says(scale, miss):
     width = half_width({"law": "Laplace", "scale": scale}, miss)
+    assert width <= 1.002 * scale * math.log(1 / miss) + 1
     with mpmath.workdps(50):
         for value in values(scale, int(width)):
             above = failure(scale, -value, width)  # minus the release has the law of the release of minus the value
@@ -172,3 +172,17 @@ def test_an_interval_of_a_ladder_covers_what_it_says(widths, epsilon, miss):
         assert reached == end
         assert 1 - inside / total <= miss * (1 + 1e-10)
         assert end == 0 or 1 - before / total > miss * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("pattern", ["triangle", "4-clique"])
+def test_released_bounds_on_widths_take_that_slack_for_their_share_of_delta(pattern, monkeypatch):
+    monkeypatch.setattr(NoiseSource, "_laplace", lambda self, shape, scale: np.zeros(shape))
+    whole = open_call(epsilon=1.0, delta=1e-6, accountant=None, relation=Edge(), noise=0, staged=True)
+    subgraphs = _Width(1000)
+    monkeypatch.setattr(subgraphs, "widths", lambda pattern: (1000, 40, 1)[-ORDERS[pattern] - 1 :])
+    release_by_local_bounds(subgraphs, pattern, whole.stage(slack=5e-7), 5e-7)
+    *lines, last = [line for line in whole.report().entries if not line.delta_share]
+    widths, order = subgraphs.widths(pattern), ORDERS[pattern]
+    for j, line, following in zip(reversed(range(order)), lines, [*lines[1:], last], strict=True):
+        assert following.sensitivity == widths[j] + laplace_quantile(line.scale, 5e-7 / order)
+    assert sum(line.delta_share for line in whole.report().entries) == pytest.approx(5e-7)

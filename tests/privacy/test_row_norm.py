@@ -13,8 +13,8 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import row_norm
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import reading_grid
-from dpgraph.privacy.laws import EXPONENT_BITS
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
 from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law, repeats_are_quieter

@@ -8,8 +8,7 @@ from dpgraph.bounds.k_norm import Hull
 from dpgraph.linalg.exact_product import exact_product
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.call import Call, Measurement, Released
-from dpgraph.privacy.grid import add_on_grid
-from dpgraph.privacy.laws import grid_step
+from dpgraph.privacy.grid import add_on_grid, grid_step
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 

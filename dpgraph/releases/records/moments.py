@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds.moments import moments_sensitivity, twice_the_trace_sensitivity
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.privacy.grid import Terms, split
-from dpgraph.privacy.laws import grid_step
+from dpgraph.privacy.grid import Terms, grid_step, split
 from dpgraph.releases.symmetric import MatrixNorm, NuclearMechanism, release_symmetric
 from dpgraph.typing import FloatArray
 

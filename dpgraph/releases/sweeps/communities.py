@@ -31,7 +31,7 @@ from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.laws import LAPLACE_BITS, grid_step
+from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks

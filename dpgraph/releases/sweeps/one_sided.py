@@ -20,7 +20,7 @@ from tqdm import tqdm
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.laws import LAPLACE_BITS, grid_step
+from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, LabelScores, row_blocks

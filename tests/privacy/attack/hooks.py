@@ -34,7 +34,7 @@ import numpy as np
 import pytest
 
 from dpgraph.linalg import eigen
-from dpgraph.privacy.laws import EXPONENT_BITS
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.noise import NoiseSource
 from tests.privacy import replay
 from tests.privacy.attack import laws

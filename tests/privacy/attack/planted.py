@@ -15,7 +15,7 @@ from dpgraph.bounds import neighbours, stability
 from dpgraph.bounds.stability import DIRECTION
 from dpgraph.graph import WEIGHT_BITS, WeightGrid
 from dpgraph.linalg import eigen
-from dpgraph.privacy import exact_sampling, grid, laws
+from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
@@ -132,9 +132,9 @@ def certificate_not_charged(patch: Patch) -> None:
 
 def fine_grid_kept(patch: Patch) -> None:
     """The grid of the data, however wide the noise."""
-    coarser = laws.grid_step
+    coarser = grid.grid_step
 
-    def grid_step(scale: float, unit: float = 0.0, *, bits: int = laws.GRID_BITS) -> float:
+    def grid_step(scale: float, unit: float = 0.0, *, bits: int = grid.GRID_BITS) -> float:
         return unit or coarser(scale, unit, bits=bits)
 
     def wide(generator: Any, law: str, size: int, scale: float) -> Any:
@@ -143,7 +143,7 @@ def fine_grid_kept(patch: Patch) -> None:
         return seeded(generator, law, size, scale)
 
     seeded = noise_module._seeded_discrete
-    everywhere(patch, laws.grid_step, grid_step)
+    everywhere(patch, grid.grid_step, grid_step)
     patch.setattr(noise_module, "_seeded_discrete", wide)
 
 
