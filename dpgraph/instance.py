@@ -279,10 +279,16 @@ class TwoCSP:
             raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
         graph = as_graph(G, weight=weight, signed=False)
         instance = cls(graph.nodes, alphabet)
+        instance._check_tables()
         upper = sparse.triu(graph.adjacency, 1).tocoo()
         differ = 1.0 - np.eye(instance.alphabet_size)
         instance.add_constraints(np.stack(upper.coords, axis=1), upper.data[:, None, None] * differ)
         return instance
+
+    def _check_tables(self) -> None:
+        """Refuse labels whose tables do not fit into memory, with an edge for each vertex: their number is private."""
+        n, q = self.n_variables, self.alphabet_size
+        check_memory(f"constraints on {n} variables with {q} labels", tables=(_COPIES, n, q, q))
 
     @classmethod
     def _from_attributes(cls, G: Any, kind: str, alphabet: Any, weight: str | None) -> Self:
@@ -291,6 +297,7 @@ class TwoCSP:
         if clauses and alphabet != 2 and tuple(alphabet) != (False, True):
             raise InvalidParameterError("kind='max-2-sat' has the alphabet (False, True)")
         instance = cls(G.nodes, (False, True) if clauses else alphabet)
+        instance._check_tables()
         attribute = _EDGE_ATTRIBUTES[kind]
         for u, v, data in G.edges(data=True):
             for name in (attribute, weight):
@@ -315,6 +322,8 @@ class TwoCSP:
         return instance
 
 
+#: A table of a constraint is made, weighted, kept, sorted and summed.
+_COPIES = 4
 #: Kind of an instance: the attribute of an edge that says what its ends earn.
 _EDGE_ATTRIBUTES = {"unique-games": "permutation", "max-2-sat": "clause", "relations": "relation"}
 

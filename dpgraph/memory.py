@@ -26,7 +26,7 @@ _UNITS = {"": 1.0} | {
 
 def check_memory(what: str, **arrays: tuple[float, ...]) -> None:
     """Refuse a call whose arrays, given by their shapes, would hold more doubles than :func:`memory_limit` allows."""
-    sizes = {name: 8.0 * math.prod(map(float, shape)) for name, shape in arrays.items()}
+    sizes = {name: 8.0 * math.prod(map(_as_float, shape)) for name, shape in arrays.items()}
     needed, limit = sum(sizes.values()), memory_limit()
     if needed > limit:
         listed = ", ".join(f"{name} {_in_words(size)}" for name, size in sizes.items())
@@ -59,6 +59,13 @@ def _machine() -> float:
     with suppress(OSError, ValueError):  # there is none, or it says "max"
         sizes.append(float(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min(sizes)
+
+
+def _as_float(length: float) -> float:
+    try:
+        return float(length)
+    except OverflowError:
+        return math.inf
 
 
 def _in_words(size: float) -> str:

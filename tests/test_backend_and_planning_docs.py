@@ -1,12 +1,12 @@
 """The pages and examples on networkx, planning and files are run here."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import networkx as nx
 import pytest
+
+from tests import programs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -41,7 +41,5 @@ def test_the_python_blocks_of_a_page_run_in_order(page):
     ],
 )
 def test_an_example_runs(script, shown):
-    done = subprocess.run(
-        [sys.executable, str(REPOSITORY / "examples" / script)], capture_output=True, text=True, check=True
-    )
+    done = programs.python(REPOSITORY / "examples" / script, check=True)
     assert all(text in done.stdout for text in shown), done.stdout

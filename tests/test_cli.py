@@ -6,8 +6,6 @@ import gzip
 import json
 import os
 import re
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -20,6 +18,7 @@ from dpgraph.datasets.writers import label_texts
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
+from tests import programs
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
@@ -489,7 +488,6 @@ def test_version_and_unknown_commands(run):
 
 
 def test_the_program_itself_returns_the_exit_status_and_no_traceback(tmp_path):
-    program = [sys.executable, "-m", "dpgraph", "max-cut", str(tmp_path / "missing.txt"), *PRIVACY]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    done = programs.dpgraph("max-cut", tmp_path / "missing.txt", *PRIVACY, timeout=120)
     assert (done.returncode, done.stdout) == (2, "")
     one_clear_line(done.stderr)

@@ -3,9 +3,6 @@
 import csv
 import gzip
 import json
-import os
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -15,6 +12,7 @@ import dpgraph
 from dpgraph import datasets
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result
+from tests import programs
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
@@ -518,11 +516,7 @@ def test_benchmark_refuses_what_it_cannot_measure(run, options, words):
 )
 def test_the_shell_completes_commands_and_datasets(words, expected):
     completion = {"_DPGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys; from dpgraph.interfaces.cli import main; sys.exit(main())"],
-        env=os.environ | completion,
-        capture_output=True,
-        text=True,
-        check=False,
+    done = programs.python(
+        "-c", "import sys; from dpgraph.interfaces.cli import main; sys.exit(main())", env=completion
     )
     assert expected in done.stdout.split()

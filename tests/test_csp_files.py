@@ -123,3 +123,21 @@ def test_the_command_line_takes_instances_and_graphs(write, tmp_path, name, cont
     rows = [line.split(",") for line in output.read_text().splitlines()]
     assert [row[0] for row in rows] == ["variable", "1", "2", "3", "4"]
     assert {row[1] for row in rows[1:]} <= labels
+
+
+def test_half_of_a_surrogate_pair_is_no_name(tmp_path):
+    """JSON can spell it, but no output could hold it: it would fail after the debit."""
+    path = tmp_path / "instance.json"
+    path.write_text('{"variables": ["\\ud800", "b"], "alphabet": 2, "constraints": []}')
+    with pytest.raises(DatasetError, match="whole characters"):
+        dpgraph.datasets.read_csp(path)
+    graph = tmp_path / "graph.gml"
+    graph.write_text('graph [\n node [\n id 0\n label "&#55296;"\n ]\n node [\n id 1\n label "b"\n ]\n]\n')
+    with pytest.raises(DatasetError, match="whole characters"):
+        dpgraph.datasets.read_edgelist(graph)
+
+
+def test_a_name_with_a_null_character_is_no_file():
+    for read in (dpgraph.datasets.read_edgelist, dpgraph.datasets.read_sparse):
+        with pytest.raises(DatasetError, match="no such file"):
+            read("a\0b")

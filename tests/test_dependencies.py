@@ -1,13 +1,14 @@
 """What the package needs: the table of the documents says it, and a package under the GPL is not imported unasked."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests import programs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
@@ -25,8 +26,7 @@ def test_the_table_names_every_dependency_with_its_lowest_version_a_size_and_a_l
 
 @pytest.mark.skipif(PROJECT["requires-python"] != f">=3.{sys.version_info.minor}", reason="not the lowest Python")
 def test_the_release_is_tried_with_the_lowest_versions():
-    command = [sys.executable, str(REPOSITORY / ".ci" / "lowest.py")]
-    pins = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    pins = programs.python(REPOSITORY / ".ci" / "lowest.py", check=True).stdout.split()
     assert [pin.replace("==", ">=") for pin in pins][: len(PROJECT["dependencies"])] == PROJECT["dependencies"]
 
 
@@ -56,5 +56,5 @@ print(nx.community.louvain_communities(G, backend="dpgraph", epsilon=1.0))
 
 
 def test_igraph_is_not_imported_for_graphs_of_others():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_IGRAPH], capture_output=True, text=True, check=False)
+    done = programs.python("-c", WITHOUT_IGRAPH)
     assert done.returncode == 0, done.stderr

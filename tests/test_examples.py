@@ -1,14 +1,13 @@
 """The examples and the notebooks are run here."""
 
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+
+from tests import programs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -20,9 +19,7 @@ def test_the_demo_writes_a_report_without_network(tmp_path):
     for name in ("demo.py", "us_airports.csv"):
         (script.parent / name).write_bytes((REPOSITORY / "examples" / name).read_bytes())
     blocked = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "DPGRAPH_DATA": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=True, env=os.environ | blocked
-    )
+    done = programs.python(script, timeout=300, check=True, env=blocked)
     estimates, exacts = done.stdout.split("NOT PRIVATE")
     across = r"edges across the cut +([0-9,]+)"
     estimate, half = re.search(across + " ± ([0-9,]+)", estimates).groups()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import programs
 from tests.frozen import PATH, difference, machine, parts_of
 
 
@@ -18,8 +17,7 @@ def run_check(*arguments: str) -> None:
     differing = [f"{name}: {recorded.get(name)} != {here[name]}" for name in here if recorded.get(name) != here[name]]
     if differing:
         pytest.skip("bits were recorded on another machine: " + "; ".join(differing))
-    command = [sys.executable, "-m", "tests.frozen", "--check", *arguments]
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
+    done = programs.python("-m", "tests.frozen", "--check", *arguments, cwd=Path(__file__).parents[1])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

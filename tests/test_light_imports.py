@@ -1,9 +1,8 @@
 """Nothing heavy is imported before it is used: which modules a fresh process has loaded, not how long that took."""
 
-import subprocess
-import sys
-
 import pytest
+
+from tests import programs
 
 #: Packages of which each costs a tenth of a second or more, or is an extra.
 HEAVY = {
@@ -33,7 +32,7 @@ RUN = "from dpgraph.__main__ import main; assert main({arguments!r}) == 0"
 def loaded(code):
     """Those of HEAVY, and all modules of dpgraph, that are loaded after `code` ran in a fresh process."""
     code += "\nimport sys; print('LOADED', *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = programs.python("-c", code, check=True)
     names = done.stdout.rpartition("LOADED")[2].split()
     return HEAVY & set(names), {name for name in names if name.startswith("dpgraph")}
 

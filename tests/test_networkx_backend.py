@@ -2,7 +2,6 @@
 
 import inspect
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_block_weights
+from tests import programs
 
 #: Some are as new as networkx 3.6.
 FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
@@ -524,7 +524,7 @@ def test_the_metadata_imports_nothing_heavy():
         "heavy = {'numpy', 'scipy', 'networkx', 'numba', 'cvxpy'}; "
         "print(sorted(heavy & (set(sys.modules) - before)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = programs.python("-c", code, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -151,3 +151,23 @@ def test_the_synthetic_graphs_of_networkx_and_igraph_agree(adjacency):
     assert weights == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
     assert weights
     assert all(0.5 < w <= 1.0 for w in weights.values())
+
+
+@pytest.mark.parametrize("label", ["\ud800", "a\udfffb", "é\n\0"])
+def test_any_text_is_a_label_in_a_file(label, tmp_path):
+    """Half of a surrogate pair has no form in UTF-8."""
+    result = dpgraph.private_degrees(nx.path_graph([label, "b", (label, 1)]), epsilon=1.0)
+    save_result(result, tmp_path / "degrees.npz")
+    assert load_result(tmp_path / "degrees.npz").nodes == (label, "b", (label, 1))
+
+
+def test_frozensets_stay_frozensets_and_sets_stay_sets(tmp_path):
+    """Contracted vertices are frozensets; as sets they could not be keys, nor be in the sides of a cut."""
+    G = nx.path_graph([frozenset({1, 2}), frozenset({(3, "x")}), frozenset()])
+    result = dpgraph.private_max_cut(G, epsilon=1.0)
+    save_result(result, tmp_path / "cut.npz")
+    loaded = load_result(tmp_path / "cut.npz")
+    assert loaded.nodes == result.nodes
+    assert loaded.partition == result.partition
+    assert [type(side) for side in loaded.partition] == [set, set]
+    assert all(type(node) is frozenset for node in loaded.nodes)

@@ -360,3 +360,44 @@ def test_names_at_the_ends_of_lines_do_not_touch():
     boxes = [text.get_window_extent() for text in axes.texts]
     assert [text.get_text() for text in axes.texts] == [f"line {number}\nof five" for number in range(5)]
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+# --- names that others gave --------------------------------------------------------------------------------------
+
+#: Broken as a formula, as names of files are.
+ODD = "x_$^$ $\\frac$"
+
+
+@pytest.fixture(scope="module")
+def pictures_of_odd_names():
+    """Every picture, with such a name wherever it takes one."""
+    G = nx.path_graph(4)
+    noise = {"epsilon": 4.0, "rng": 0}
+    table = private_marginals(
+        np.array([[ODD, 0]] * 20, dtype=object), 2, categories={0: [ODD, "b"]}, epsilon=9.0, rng=0
+    )
+    communities = dpgraph.private_communities(G, communities=2, **noise)
+    return {
+        "plot_adjacency": plot.plot_adjacency(G, [0, 1, 0, 1], title=ODD),
+        "plot_communities": plot.plot_communities(communities, title=ODD),
+        "plot_correlation_trace": plot.plot_correlation_trace(dpgraph.max_cut(G, seeds=1, rng=0), title=ODD),
+        "plot_cut": plot.plot_cut(result_with([0, 1]), title=ODD),
+        "plot_degree_distribution": plot.plot_degree_distribution(
+            dpgraph.private_degree_distribution(G, **noise), title=ODD
+        ),
+        "plot_graph": plot.plot_graph(communities, title=ODD),
+        "plot_marginal": plot.plot_marginal(table, [0, 1], names=[ODD, ODD]),
+        "plot_privacy_utility": plot.plot_privacy_utility({ODD: [(1, 0.6, 0.1)]}, title=ODD),
+        "plot_spectrum": plot.plot_spectrum(dpgraph.private_spectrum(G, 2, delta=1e-6, **noise), title=ODD),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in plot.__all__ if name.startswith("plot_")])
+def test_names_are_drawn_as_they_are_written_and_never_parsed(pictures_of_odd_names, name):
+    from matplotlib.text import Text
+
+    figure = pictures_of_odd_names[name]
+    assert plot.figure_bytes(figure).startswith(PNG)
+    named = [text for text in figure.findobj(Text) if ODD in text.get_text()]
+    assert named
+    assert not any(text.get_parse_math() or text.get_usetex() for text in named)

@@ -48,6 +48,8 @@ _GROWTH_SHARE = 0.2
 #: Rungs beyond this many times 1/g weigh nothing.
 _FAR = 80.0
 _MOST_RUNGS = 20_000
+#: The quantile of Cauchy noise at this probability, or at less, lies where its density is convex.
+_CONVEX_MISS = 0.6
 #: Part of the probability of an interval to miss that is left to the widths, which are released too.
 _WIDTHS_SHARE = 0.2
 
@@ -136,14 +138,6 @@ def smooth_shift_epsilon(epsilon: float) -> float:
     return epsilon - (1 + _NORMALISER) * (_GROWTH_SHARE * epsilon + 2.0**-SCALE_BITS)
 
 
-def local_bound_quantile(scale: float, delta: float) -> int:
-    """What to add to a number released with discrete Laplace noise, to bound it from above except with `delta`.
-
-    P[Z < -q] = e^{-(q + 1)/scale}/(1 + e^{-1/scale}) <= e^{-q/scale}/2.
-    """
-    return max(math.ceil(scale * math.log(0.5 / delta) * (1 + _ROUNDING)), 0)
-
-
 # --- how large the noise is, known from its law -----------------------------------------------------------------------
 
 
@@ -163,7 +157,7 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     The widths that the law depends on are released as well: upper bounds on them are used, from the last to the first.
     """
     if noise["law"] == "Laplace":
-        return max(0.0, float(noise["scale"]) * math.log(1 / miss))
+        return float(laplace_half_width(noise["scale"], miss))
     widths, (own, *others) = noise["widths"], noise["exponents"]
     order = len(widths) - 1
     upper: tuple[int, ...] = (1,)
@@ -172,8 +166,29 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     left = miss * (1 - _WIDTHS_SHARE) if order else miss
     if noise["law"] == "ladder":
         return ladder_quantile(upper, own, left)
-    scale = smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS
-    return scale / math.tan(math.pi * left / 2)
+    return float(cauchy_quantile(smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS, left))
+
+
+def laplace_half_width(scale: float, miss: float) -> int:
+    """An integer that discrete Laplace noise of this scale exceeds, on either side, with probability `miss` at most.
+
+    With x = e^-g, g its rate, P[abs(K) >= m] is 2 x^m/(1 + x) <= x^(m - 1/2). The rate is rounded down by less than
+    2^-10 of itself. From a scale of 2^29 on (:mod:`dpgraph.privacy.grid`) the noise lies on a grid of G units, G at
+    most 2^-28 scales; then it is one step wider, and the value is rounded to the grid, by less than a step.
+    """
+    step = scale * 2.0**-28 if scale >= 2.0**29 else 0.0
+    return max(math.ceil((scale + step) * (1 + 2.0**-10) * math.log(1 / miss) + 1.5 * step - 0.5 * (step == 0)), 0)
+
+
+def cauchy_quantile(scale: float, miss: float) -> int:
+    """An integer h with P[abs(Z) > h] <= `miss`, Z an integer of weight 1/(s^2 + z^2), s = `scale`.
+
+    The weights add up to more than pi/s. Where they are convex, beyond s/sqrt(3), each is at most the integral over an
+    interval of length 1 about it; everywhere beyond 0, over the one that ends with it. So P[abs(Z) > h] is at most
+    (2/pi) atan(s/t), t = h + 1/2 or h.
+    """
+    convex = miss <= _CONVEX_MISS
+    return math.ceil(scale / math.tan(math.pi * miss / 2) * (1 + _ROUNDING) - 0.5 * convex)
 
 
 def ladder_quantile(widths: Sequence[int], exponent: int, miss: float) -> float:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dpgraph.datasets.files import AnyPath, Malformed, naming, read_text, refuse_announced
+from dpgraph.datasets.files import AnyPath, Malformed, naming, read_text, refuse_announced, refuse_half_characters
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
 
@@ -57,8 +57,8 @@ def is_csp_file(path: AnyPath) -> bool:
 
 
 def _names(given: Any) -> Any:
-    """Names from JSON: lists become tuples, at every depth."""
-    return tuple(map(_names, given)) if isinstance(given, list) else given
+    """Names from JSON: lists become tuples, at every depth; Malformed if no file can hold one of them."""
+    return tuple(map(_names, given)) if isinstance(given, list) else refuse_half_characters(given)
 
 
 def _parse_json(text: str) -> TwoCSP:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from dpgraph.exceptions import DatasetError
 
@@ -67,16 +68,14 @@ def read_bytes(path: AnyPath) -> bytes:
     try:
         with path.open("rb") as stream:
             raw = _unpacked(stream, path)
-    except FileNotFoundError:
-        raise DatasetError(f"no such file: {path}") from None
+    except (FileNotFoundError, ValueError):  # a name that no file can have, with a null character, is a ValueError
+        raise DatasetError(f"no such file: {str(path)!r}" if "\0" in str(path) else f"no such file: {path}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DatasetError(f"{path} is a truncated or damaged gzip file; fetch it again or compress it again") from None
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
     if b"\0" in raw:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
-    if raw.startswith(b"%%MatrixMarket"):
-        raise DatasetError(f"{path} is a Matrix Market file; read it with scipy.io.mmread and pass the matrix")
     raw = raw.removeprefix(_BYTE_ORDER_MARK)
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
@@ -134,6 +133,16 @@ def decode(text: bytes, line: int = 1) -> str:
     except UnicodeDecodeError as error:
         line += text.count(b"\n", 0, error.start)
         raise Malformed("expected UTF-8 text; found other bytes. Save the file as UTF-8", line) from None
+
+
+def refuse_half_characters(name: Any) -> Any:
+    r"""The name; Malformed for a text with half of a surrogate pair (``\ud800``), which no UTF-8 file can hold."""
+    if isinstance(name, str) and not name.isascii():
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise Malformed("expected names of whole characters; one holds half of a surrogate pair") from None
+    return name
 
 
 def naturals(fields: Iterable[str]) -> list[int]:

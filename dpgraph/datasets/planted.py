@@ -13,6 +13,7 @@ from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.arcs import symmetric
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.memory import check_memory
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ def planted_csp(
         raise InvalidParameterError(f"satisfiable must lie in [0, 1]; got {satisfiable!r}")
     instance = PlantedCSP(n, alphabet)
     q = instance.alphabet_size
+    check_memory(f"{n} variables with {q} labels", tables=(4, 1 + n * as_number(degree) / 2, q, q))
     generator = as_generator(rng)
     labels = generator.integers(q, size=n)
     v, u = _triangle_pairs(_independent_subset(generator, n * (n - 1) // 2, degree / (n - 1)))

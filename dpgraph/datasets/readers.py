@@ -13,11 +13,20 @@ from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
-from dpgraph.datasets.files import AnyPath, Malformed, decode, naming, read_bytes, refuse_long_lines
+from dpgraph.datasets.files import (
+    AnyPath,
+    Malformed,
+    decode,
+    naming,
+    read_bytes,
+    refuse_half_characters,
+    refuse_long_lines,
+)
 from dpgraph.datasets.rows import Header, Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, refuse_directed
 from dpgraph.inputs.public_nodes import public_labels
+from dpgraph.inputs.text_formats import looks_like_gml, other_name, other_text, rows_of_vertices
 from dpgraph.linalg.edges import to_networkx
 
 if TYPE_CHECKING:
@@ -169,15 +178,27 @@ def _read(
     text = read_bytes(path)
     bar.update()
     with naming(path):
-        if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
+        if format == "gml" or (format == "auto" and _is_gml(path, text)):
             _refuse_vertices(vertices, "GML")
             return _parse_gml(decode(text), symmetrize)
+        _refuse_other_formats(path, text, format)
         refuse_long_lines(text)
         table, kind = open_table(text, labels, header, weight)
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             _refuse_vertices(vertices, "Gset")
             return parse_gset(table)
         return _edge_list(parse_rows(table, labels=kind, weight=weight), vertices)
+
+
+def _refuse_other_formats(path: AnyPath, text: bytes, format: str) -> None:
+    """Refuse what is no list of edges: an edge would be the name of a vertex, or a row of a matrix an edge."""
+    refused = other_text(text)
+    if refused is None and looks_like_gml(text):
+        refused = 'the text is GML; leave format="auto", or say format="gml"'
+    if refused is None and format == "auto":
+        refused = other_name(path) or rows_of_vertices(text)
+    if refused is not None:
+        raise Malformed(refused)
 
 
 def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:
@@ -206,8 +227,8 @@ def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeList:
 # --- GML, by networkx --------------------------------------------------------------------------------------------
 
 
-def _looks_like_gml(path: AnyPath, text: bytes) -> bool:
-    return Path(path).name.removesuffix(".gz").endswith(".gml") or text.lstrip().startswith((b"graph [", b"graph\n["))
+def _is_gml(path: AnyPath, text: bytes) -> bool:
+    return Path(path).name.removesuffix(".gz").endswith(".gml") or looks_like_gml(text)
 
 
 def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
@@ -223,6 +244,8 @@ def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
             break
     if G is None:
         raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    for node in G:
+        refuse_half_characters(node)
     refuse_directed(G.is_directed(), symmetrize)
     if G.is_directed():
         G = _undirected(G)

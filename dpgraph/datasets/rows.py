@@ -80,7 +80,7 @@ def open_table(text: bytes, labels: Labels, header: Header, weight: str | None) 
         table, fields = table.below(number, tuple(fields)), second or fields
     if labels == "auto":
         labels = int if any(map(_INTEGER.fullmatch, fields[:2])) else str
-        if any(field.count("(") != field.count(")") for field in fields[:2]):
+        if any(field.count(pair[0]) != field.count(pair[1]) for field in fields[:2] for pair in ("()", "[]", "{}")):
             raise Malformed("a tuple was cut in two; write a CSV file with double quotes around such labels", number)
     return (Table(table.text, None, table.header) if labels is int and table.delimiter == "\t" else table), labels
 

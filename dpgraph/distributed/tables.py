@@ -12,10 +12,13 @@ from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
+from dpgraph.inputs.text_formats import other_text
 from dpgraph.progress import BAR
 
 #: Endings of files that are read.
 _ENDINGS = (".parquet", ".csv")
+#: Bytes of a file that tell whether it is another format.
+_BEGINNING = 2**16
 
 
 def edge_table(frame: Any, nodes: tuple[Hashable, ...], *, numbered: bool, source: str, target: str) -> "EdgeTable":
@@ -109,9 +112,17 @@ def _files(path: Path) -> list[Path]:
     """The files of a folder, in the order of their names."""
     found = sorted(path.iterdir()) if path.is_dir() else [path]
     files = [file for file in found if file.suffix in _ENDINGS and file.is_file()]
+    for file in files:
+        if file.suffix == ".csv" and (refused := other_text(_beginning(file))):
+            raise InvalidGraphError(f"{file}: {refused}")
     if not files:
         raise InvalidParameterError(f"{path} is no file that ends with {' or '.join(_ENDINGS)}, nor a folder with one")
     return files
+
+
+def _beginning(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf")
 
 
 def _columns(file: Path) -> list[str]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, WARNING, figure_bytes, require_format
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE, SIDES, WARNING, figure_bytes, require_format
 from dpgraph.plot.communities import plot_communities, plot_graph
 from dpgraph.plot.curves import (
     plot_correlation_trace,
@@ -180,7 +180,9 @@ def plot_adjacency(G: GraphLike, labels: ArrayLike, *, weight: str | None = None
     base.bars(bars, rows)
     bars.set_title("exact edge weight", fontsize=10)
     exact = f"Exact adjacency of {title}" if title else "Exact adjacency"
-    figure.suptitle(f"NOT PRIVATE: data owner only\n{exact}, ordered by the cut", color=WARNING, fontsize=10)
+    figure.suptitle(
+        f"NOT PRIVATE: data owner only\n{exact}, ordered by the cut", color=WARNING, fontsize=10, **AS_WRITTEN
+    )
     return figure
 
 

@@ -25,6 +25,8 @@ ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB"
 LINES = (ACROSS, INSIDE, "#33BBEE", "#AA3377", "#222222", PALE)
 #: The two sides of the cut: neutral, because a side is no better than the other.
 SIDES = ("#44546A", "#8796AB")
+#: For texts with names that others gave, of files, columns or values: a $ in them starts no formula.
+AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
 #: Communities (Paul Tol, "muted"); from the tenth on they are grey.
 COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
 
@@ -88,7 +90,7 @@ def name_lines(axes: Axes, size: float = 9) -> None:
         axes.annotate(
             line.get_label(), (x[at], y[at]), xytext=(7, 0), textcoords="offset points", xycoords="axes fraction",
             color=GREY if line.get_color() == PALE else line.get_color(), fontsize=size, va="center", zorder=5,
-            annotation_clip=False, path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            annotation_clip=False, path_effects=[withStroke(linewidth=2.5, foreground="white")], **AS_WRITTEN,
         )  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "
     for at, (_, length, text, colour) in enumerate(rows):
         axes.barh(at, length, color=colour, height=0.6)
         axes.annotate(text, (length, at), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
-    axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
+    axes.set_yticks(range(len(rows)), [name for name, *_ in rows], **AS_WRITTEN)
     longest = max((length for _, length, *_ in rows), default=0.0)
     axes.set(ylim=(max(len(rows), least) - 0.4, -0.6), xlim=(0, 1.6 * longest or 1.0), xticks=[])
     axes.set_title(title, fontsize=10, loc="left")
@@ -107,7 +109,7 @@ def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "
 def entitle(figure: Figure, what: str, of: str, privacy: PrivacyReport, *, found: str = "", more: str = "") -> None:
     """What a picture shows, of which data if that has a name; what was found; and the guarantee."""
     shown = (f"{what} of {of}" if of else what) + (f": {found}" if found else "")
-    figure.suptitle(f"{shown}\n{guarantee(privacy)}{more}", fontsize=10)
+    figure.suptitle(f"{shown}\n{guarantee(privacy)}{more}", fontsize=10, **AS_WRITTEN)
 
 
 def guarantee(privacy: PrivacyReport) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, GREY, INSIDE, LINES, PALE
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, LINES, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,7 +142,7 @@ def plot_privacy_utility(
     axes.minorticks_off()
     base.without_frame(axes, "top", "right")
     base.name_lines(axes)
-    axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
+    axes.set_title(title or "Privacy and utility", fontsize=11, loc="left", **AS_WRITTEN)
     return figure
 
 
@@ -195,7 +195,7 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
     left.set_ylim(bottom=0)
     middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
     of = f": {title}" if title else ""
-    figure.suptitle(f"Conditioning on seeds{of} (exact data, not private)", fontsize=10)
+    figure.suptitle(f"Conditioning on seeds{of} (exact data, not private)", fontsize=10, **AS_WRITTEN)
     return figure
 
 
@@ -241,9 +241,10 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
             colour = "white" if count > 0.6 * top else "black"
             axes.text(j, i, f"{count:,.0f}", ha="center", va="center", fontsize=9, color=colour)
     first, second = names or [str(column) for column in columns]
-    axes.set_yticks(range(len(values[0])), [str(value) for value in values[0]])
-    axes.set_xticks(range(len(values[1])), [str(value) for value in values[1]])
-    axes.set(xlabel=second, ylabel=first)
+    axes.set_yticks(range(len(values[0])), [str(value) for value in values[0]], **AS_WRITTEN)
+    axes.set_xticks(range(len(values[1])), [str(value) for value in values[1]], **AS_WRITTEN)
+    axes.set_xlabel(second, **AS_WRITTEN)
+    axes.set_ylabel(first, **AS_WRITTEN)
     axes.tick_params(length=0)
     axes.spines[:].set_color(PALE)
     figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)

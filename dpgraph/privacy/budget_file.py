@@ -90,6 +90,8 @@ class FileAccountant(PrivacyAccountant):
     def __init__(
         self, path: str | os.PathLike[str], *, epsilon: float | None = None, delta: float | None = None
     ) -> None:
+        if "\0" in str(path):
+            raise InvalidParameterError("the path of a budget file may not hold a null character; give it another name")
         self._path = Path(path).absolute()
         if not self._path.exists() or self._path.stat().st_size == 0:
             self._make(epsilon, delta)

@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
@@ -21,7 +22,7 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
-from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
@@ -38,6 +39,8 @@ _ALLOWANCE = 2.0**-30
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
+#: What the outermost private function that runs has debited so far.
+_DEBITED: ContextVar[list[Ledger] | None] = ContextVar("dpgraph_debited", default=None)
 
 
 @dataclass(frozen=True)
@@ -250,13 +253,9 @@ class Call:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
 
-    def event(self, name: str, delta: float) -> float:
-        """Enter an event that fails with probability `delta` at most, which is part of the call's slack; return it.
-
-        What makes the event as likely as that is computed from the number that this returns, and so from no other.
-        """
-        self._lines().event(name, delta)
-        return delta
+    def laplace_event(self, name: str, delta: float, *, scale: float) -> int:
+        """Slack of an upper bound on an integer with Laplace noise, which may fail with `delta` (see the ledger's)."""
+        return self._lines().laplace_event(name, delta, scale=scale)
 
     def _lines(self) -> Ledger:
         """Where lines of this part are entered: the ledger, or a stage of its own in a call that goes in stages."""
@@ -277,13 +276,15 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
     logs them, or shows the traceback to others, would publish them. So they are dropped, for a halt, an interrupt and a
     bug alike. Files and lines stay. With the environment variable ``DPGRAPH_DEBUG`` everything stays, for a debugger.
+
+    An error after the debit notes that the budget is spent (``__notes__``; a halt has its report).
     """
 
     @wraps(function)
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
         try:
-            with _bars():
+            with _bars(), _spending_noted():
                 return function(*args, **kwargs)
         except BaseException as error:
             if not os.environ.get("DPGRAPH_DEBUG"):
@@ -312,6 +313,25 @@ def _bars() -> Iterator[None]:
         BAR.reset(token)
         if bar is not outer:
             bar.close()
+
+
+@contextmanager
+def _spending_noted() -> Iterator[None]:
+    """An outermost private call: the error that ends it notes what has been debited."""
+    if _DEBITED.get() is not None:
+        yield
+        return
+    debited: list[Ledger] = []
+    token = _DEBITED.set(debited)
+    try:
+        yield
+    except BaseException as error:
+        if debited and not isinstance(error, MechanismHalted):
+            epsilon, delta = (math.fsum(getattr(ledger, name) for ledger in debited) for name in ("epsilon", "delta"))
+            error.add_note(f"the budget of this call is spent: epsilon = {epsilon:g}, delta = {delta:g}")
+        raise
+    finally:
+        _DEBITED.reset(token)
 
 
 def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:
@@ -358,4 +378,6 @@ def open_call(  # noqa: PLR0913
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
         accountant.charge(ledger)
+    if (debited := _DEBITED.get()) is not None:
+        debited.append(ledger)
     return Call(ledger, noise)

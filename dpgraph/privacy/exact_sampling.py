@@ -61,14 +61,18 @@ def flip_probability(exponent: int) -> float:
     return -math.expm1(-exponent / _ONE)
 
 
+def laplace_exponent(scale: float) -> int:
+    """Rate of discrete Laplace noise of this scale in steps: 1/`scale`, rounded down to units of 2**-EXPONENT_BITS."""
+    return min(math.floor(_ONE / Fraction(scale)), 1 << 62)
+
+
 def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> IntArray:
     """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly, for 0 < `scale` <= LARGEST_SCALE.
 
     g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
     adding it to integers of l1-sensitivity s is (s / scale)-DP. A difference of two geometric variables has this law.
     """
-    exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
-    draws = geometric(2 * count, exponent, generator)
+    draws = geometric(2 * count, laplace_exponent(scale), generator)
     return draws[:count] - draws[count:]
 
 

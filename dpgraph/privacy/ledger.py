@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
+from dpgraph.privacy.grid import laplace_quantile
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 from dpgraph.progress import BAR
@@ -149,6 +150,14 @@ class Ledger:
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
+
+    def laplace_event(self, name: str, delta_share: float, *, scale: float) -> int:
+        """What to add to an integer released with Laplace noise of this scale: a bound that fails with `delta_share`.
+
+        The quantile of what the sampler draws on multiples of 1: :func:`~dpgraph.privacy.grid.laplace_quantile`.
+        """
+        self.event(name, delta_share)
+        return laplace_quantile(scale, delta_share)
 
     def event(self, name: str, delta_share: float) -> None:
         """Enter an event that fails with probability `delta_share` at most."""

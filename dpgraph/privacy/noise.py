@@ -22,11 +22,11 @@ from dpgraph.privacy import exact_sampling as exact
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
-    LAPLACE_BITS,
     Terms,
     add_on_grid,
     coins,
     grid_step,
+    laplace_grid,
     nearest_multiples,
     split,
     sum_on_grid,
@@ -91,13 +91,13 @@ class NoiseSource:
         Where the noise is more than 2**28 units wide, the grid is coarser, and values are rounded to it up or down at
         random. The release is exactly (l1-sensitivity / scale)-DP either way (:mod:`dpgraph.privacy.grid`).
         """
-        step = grid_step(scale, unit, bits=LAPLACE_BITS)
+        step, steps = laplace_grid(scale, unit)
         points, left = split(values, step)
         if step == unit:
-            return sum_on_grid(points, self._laplace(left.shape, scale / unit), unit)
+            return sum_on_grid(points, self._laplace(left.shape, steps), unit)
         whole = np.trunc(left)  # what is left of several arrays may be more than a step
         carried = whole + np.copysign(coins(np.abs(left - whole), self.generator), left)
-        return sum_on_grid(points, carried + self._laplace(left.shape, scale / step + 1), step)
+        return sum_on_grid(points, carried + self._laplace(left.shape, steps), step)
 
     def noisy_argmax(
         self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | None = None

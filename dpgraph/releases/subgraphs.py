@@ -74,8 +74,9 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
     for j in reversed(range(order)):
         part = call.part(COUNTS.bound_share)
         released, scale = _with_laplace(f"{pattern}, bound on width {j}", widths[j], bound, part)
-        failure = part.event(f"{pattern}, width {j} below its bound", delta / order)
-        bound = max(released + ladder.local_bound_quantile(scale, failure), 1)
+        slack = part.laplace_event(f"{pattern}, width {j} below its bound", delta / order, scale=scale)
+        # What is released is the double nearest to a point of the grid: at most half a unit of its last place away.
+        bound = max(released + slack + int(math.ulp(released) / 2), 1)
     last = call.part(1 - order * COUNTS.bound_share)
     count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})
@@ -115,5 +116,12 @@ def _with_laplace(name: str, value: int, bound: int, call: Call) -> tuple[int, f
     """Release an integer; the scale of the noise too. A large integer is the sum of two doubles."""
     low = value % 2**50
     parts = np.array([float(value - low)]), np.array([float(low)])
-    released = call.release(Measurement(name, parts, l1=float(bound), unit=1.0))
-    return round(released.number), bound / call.epsilon
+    sensitivity = _not_below(bound)
+    released = call.release(Measurement(name, parts, l1=sensitivity, unit=1.0))
+    return round(released.number), sensitivity / call.epsilon
+
+
+def _not_below(number: int) -> float:
+    """The least double that is no smaller."""
+    nearest = float(number)
+    return nearest if nearest >= number else math.nextafter(nearest, math.inf)

@@ -49,7 +49,8 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InvalidParameterError
-        The result is of another type, or a vertex label is not made of numbers, texts, booleans, None and tuples.
+        The result is of another type, or a vertex label is not made of numbers, texts, booleans, None, tuples and
+        frozensets.
 
     Examples
     --------
@@ -74,7 +75,8 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
         "fields": {key: _encode(value) for key, value in values.items() if key not in arrays and key != "privacy"},
         "privacy": _encode(result.privacy.to_dict()),
     }
-    text = json.dumps(metadata, allow_nan=False, ensure_ascii=False).encode()
+    # Escapes instead of UTF-8, which has no form for half of a surrogate pair.
+    text = json.dumps(metadata, allow_nan=False).encode("ascii")
     arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
     buffer, plain = io.BytesIO(), io.BytesIO()
     np.savez_compressed(buffer, **arrays)
@@ -197,13 +199,14 @@ def _encode(value: Any) -> Any:
         counted = value == tuple(range(len(value))) and all(type(item) is int for item in value)
         return {"range": len(value)} if value and counted else {"tuple": [_encode(item) for item in value]}
     if isinstance(value, (set, frozenset)):
-        return {"set": [_encode(item) for item in value]}
+        kind = "set" if isinstance(value, set) else "frozenset"
+        return {kind: [_encode(item) for item in value]}
     if isinstance(value, list):
         return [_encode(item) for item in value]
     if isinstance(value, dict):
         return {"dict": [[_encode(key), _encode(item)] for key, item in value.items()]}
     raise InvalidParameterError(
-        "labels in a file must be numbers, texts, booleans, None or tuples of these; "
+        "labels in a file must be numbers, texts, booleans, None, or tuples or frozensets of these; "
         f"got one of type {type(value).__name__}. Relabel the graph before the release"
     )
 
@@ -229,4 +232,4 @@ class _Decoder:
             return tuple(range(content))
         if kind in ("dict", "counts"):
             return {self(key): self(item) for key, item in content}
-        return {"tuple": tuple, "set": set}[kind](self(item) for item in content)
+        return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](self(item) for item in content)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dpgraph
+from tests import programs
 
 yaml = pytest.importorskip("yaml")
 pytest.importorskip("distributed")
@@ -36,7 +37,7 @@ def folder(tmp_path_factory):
 
 def environment(**more):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {"DASK_CONFIG": str(EXAMPLES / "dask.yaml"), "PATH": path} | more
+    return programs.environment() | {"DASK_CONFIG": str(EXAMPLES / "dask.yaml"), "PATH": path} | more
 
 
 def compose():

@@ -34,6 +34,7 @@ from dpgraph.memory import memory_limit
 from dpgraph.privacy import noise
 from dpgraph.releases.normalized import normalized_operator
 from dpgraph.releases.subgraphs import subgraphs_of
+from tests import programs
 
 N = 400
 
@@ -304,7 +305,11 @@ def test_two_workers_as_processes_of_their_own_release_a_cut(edges, tmp_path):
     places = {"PATH": path, "PORT": str(port), "SCRATCH": str(tmp_path / "scratch")}
     script = Path(__file__).parents[2] / "examples" / "cluster" / "two_workers.sh"
     done = subprocess.run(
-        ["sh", script, tmp_path / "edges", str(N)], env=os.environ | places, capture_output=True, text=True, timeout=120
+        ["sh", script, tmp_path / "edges", str(N)],
+        env=programs.environment(**places),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0
     assert re.search(r"^0\.\d+ of about \d+ edges are cut\nPrivacyReport\(epsilon=1", done.stdout, re.MULTILINE)

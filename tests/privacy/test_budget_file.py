@@ -5,8 +5,6 @@ import os
 import pickle
 import sqlite3
 import stat
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -17,7 +15,9 @@ from dpgraph import FileAccountant, PrivacyAccountant
 from dpgraph.__main__ import main
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy.call import open_call
+from dpgraph.privacy.ledger import OPEN_BLOCK_MARKER
 from dpgraph.privacy.relation import Edge, Record
+from tests import programs
 
 G = nx.path_graph(4)
 
@@ -164,7 +164,7 @@ def test_processes_that_race_spend_the_budget_once(path, start):
 
 def test_processes_that_make_the_file_at_once_make_one(path):
     code = f"import dpgraph; print(dpgraph.FileAccountant({str(path)!r}, epsilon=1.0).total.epsilon)"
-    makers = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    makers = [programs.started("-c", code) for _ in range(3)]
     assert [maker.communicate()[0].strip() for maker in makers] == ["1.0"] * 3
 
 
@@ -187,7 +187,8 @@ except dpgraph.InvalidParameterError as error:
 def test_a_process_that_is_started_inside_a_block_spends_nothing_silently(path):
     def child(of=None):
         code = INSIDE.format(path=None if of is None else str(of))
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        marker = {name: os.environ[name] for name in (OPEN_BLOCK_MARKER,) if name in os.environ}
+        return programs.python("-c", code, check=True, env=marker).stdout
 
     accountant = FileAccountant(path, epsilon=1.0)
     with PrivacyAccountant(epsilon=1.0):
@@ -195,6 +196,11 @@ def test_a_process_that_is_started_inside_a_block_spends_nothing_silently(path):
         assert child(path) == ""
     assert accountant.spent.epsilon == 0.5
     assert child() == ""
+
+
+def test_a_path_that_no_file_can_have_is_bad_input():
+    with pytest.raises(InvalidParameterError, match="null character"):
+        FileAccountant("a\0b", epsilon=1.0)
 
 
 # --- the command line --------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
+from dpgraph.privacy import ledger
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.problems.matrices.strategies import coherence as coherence_strategy
@@ -238,7 +239,7 @@ def test_every_event_that_the_package_enters_is_counted():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             entered = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            if entered and node.func.attr in ("good_event", "event") and path.parent.name != "privacy":
+            if entered and node.func.attr in ("good_event", "laplace_event") and path.parent.name != "privacy":
                 found.add((path.relative_to(PACKAGE).as_posix(), name_of(node.args[0])))
     assert found == COUNTED.keys()
 
@@ -284,8 +285,8 @@ def test_mutant_slack_dropped_is_caught_by_the_count_of_spectral_norms(planted, 
 
 @pytest.mark.parametrize("pattern", ["3-star", "4-cycle"])
 def test_mutant_every_width_fails_with_all_of_delta_is_caught_by_the_count(pattern, monkeypatch):
-    quantile = subgraphs.ladder.local_bound_quantile
-    monkeypatch.setattr(subgraphs.ladder, "local_bound_quantile", lambda scale, delta: quantile(scale, 2 * delta))
+    quantile = ledger.laplace_quantile
+    monkeypatch.setattr(ledger, "laplace_quantile", lambda scale, failure: quantile(scale, 2 * failure))
     low, shares = local_bound_failures(pattern)
     assert not all(at_most(low[name], shares[name]) for name in low)
 

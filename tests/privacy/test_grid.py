@@ -118,7 +118,7 @@ def test_laplace_noise_on_reals_that_are_rounded_at_random_costs_what_their_dist
 
 @pytest.mark.parametrize("rng", [None, 11])
 def test_the_laplace_release_on_a_coarser_grid_has_that_law(rng, monkeypatch):
-    monkeypatch.setattr("dpgraph.privacy.noise.LAPLACE_BITS", 1)  # a coarse grid, of which every point is seen
+    monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", 1)  # a coarse grid, of which every point is seen
     x, scale = 0.7, 4.0
     step = grid_step(scale, bits=1)
     released = noise_source(rng).laplace_on_grid(np.full(40_000, x), 2.0**-60, scale) / step

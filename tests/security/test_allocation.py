@@ -11,6 +11,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph import PrivacyAccountant, strategies
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
+from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.memory import check_memory, memory_limit
 from dpgraph.projections import Box
@@ -129,6 +130,59 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_debit(name, case, m
     finally:
         tracemalloc.stop()
     assert accountant.spent == PrivacyAccountant(epsilon=100.0, delta=0.1).spent
+
+
+@pytest.mark.parametrize("kind", ["max-k-cut", "coloring", "unique-games", "relations"])
+def test_tables_that_do_not_fit_into_memory_are_refused_before_they_are_made(kind, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
+    tracemalloc.start()
+    try:
+        for labels in (100_000, 6_000):
+            with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
+                dpgraph.TwoCSP.from_networkx(nx.path_graph(3), kind, labels)
+        with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
+            dpgraph.datasets.planted_csp(100, 10, 10_000, 0.8)
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
+
+
+def test_numbers_beyond_all_doubles_do_not_fit_either():
+    with pytest.raises(InvalidParameterError, match="inf"):
+        check_memory("a table", table=(10**400, 2))
+
+
+#: Sizes that options of the command line announce.
+ANNOUNCED = {
+    "csp {graph} --colours 100000": "constraints on 3 variables with 100000 labels",
+    "csp {graph} --colours 100000 --adjacency edge": "constraints",
+    "csp planted-cut --colours 100000 --dry-run": "100000 labels",
+    "csp planted-cut --colours 100000 --dry-run --adjacency edge": "100000 labels",
+    "spectrum {graph} --k 1000000000000": "k must be",
+    "embed {graph} --rank 1000000000000": "rank must be",
+    "communities planted-cut --blocks 1000000000000 --dry-run": "blocks must be",
+    "max-cut {graph} --nodes 2000000000": "vertices would take",
+    "covariance {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
+    "marginals {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
+    "marginals {table} --dry-run --shape 10 60 --k 50": "parities",
+    "covariance {table} --dry-run --shape 10 1000000": "columns would take",
+}
+
+
+@pytest.mark.parametrize("line", ANNOUNCED)
+def test_a_size_that_an_option_announces_is_refused_in_little_memory(line, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
+    (graph := tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    (table := tmp_path / "t.csv").write_text("a,b\n0,1\n")
+    accountant = dpgraph.FileAccountant(tmp_path / "budget.db", epsilon=1.0, delta=1e-3)
+    words = [word.format(graph=graph, table=table) for word in line.split()]
+    tracemalloc.start()
+    try:
+        status = main(["--budget", str(tmp_path / "budget.db"), *words, "--epsilon", "1", "--delta", "1e-6"])
+        assert tracemalloc.get_traced_memory()[1] < 2**27
+    finally:
+        tracemalloc.stop()
+    assert (status, ANNOUNCED[line] in capsys.readouterr().err, accountant.spent.epsilon) == (2, True, 0)
 
 
 @pytest.mark.parametrize("spectrum", [nx.adjacency_spectrum, nx.laplacian_spectrum])

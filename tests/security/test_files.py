@@ -5,8 +5,6 @@ import io
 import json
 import os
 import random
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from functools import partial
@@ -20,6 +18,7 @@ from dpgraph.datasets import read_csp, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result, save_result
+from tests import programs
 
 #: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
 ENOUGH = 400 * 2**20
@@ -251,6 +250,5 @@ def test_pipes_are_read(pack):
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="standard input has no name")
 def test_a_hyphen_reads_standard_input(tmp_path):
-    command = [sys.executable, "-m", "dpgraph", "convert", "-", str(tmp_path / "graph.txt")]
-    subprocess.run(command, input="1 2\n2 3\n", text=True, check=True)
+    programs.dpgraph("convert", "-", tmp_path / "graph.txt", input="1 2\n2 3\n", check=True)
     assert read_sparse(tmp_path / "graph.txt")[1] == (1, 2, 3)

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import subprocess
 import sys
 import textwrap
 
@@ -14,6 +13,7 @@ import pytest
 import dpgraph
 from dpgraph.atomic_write import write_atomically
 from dpgraph.privacy import PrivacyAccountant
+from tests import programs
 
 #: Calls whose every function call is a moment at which they may be interrupted.
 CALLS = {
@@ -207,8 +207,7 @@ print(json.dumps(outcomes[1:]))
 
 
 def test_a_signal_at_random_moments_of_the_program_leaves_whole_files_or_none(tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(DRIVER), str(tmp_path)]
-    program = subprocess.run(command, capture_output=True, text=True, check=True)
+    program = programs.python("-c", textwrap.dedent(DRIVER), tmp_path, check=True)
     outcomes = json.loads(program.stdout.splitlines()[-1])
     assert {status for status, *_ in outcomes} <= {0, 130}
     assert [130 in (status,) for status, *_ in outcomes].count(True) > 10, "hardly any signal arrived in time"

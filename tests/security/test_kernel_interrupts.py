@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from functools import cache
@@ -24,6 +22,7 @@ from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseO
 from dpgraph.sos.cut.rounding import anneal
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.threads import on_threads, thread_count
+from tests import programs
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
 
@@ -183,9 +182,7 @@ except KeyboardInterrupt:
 
 def interrupted(seconds):
     """What a process says that is interrupted some seconds after it started to compute, and how soon it says so."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = programs.started("-c", PROGRAM)
     with process:
         assert process.stdout.readline() == "started\n"
         time.sleep(seconds)

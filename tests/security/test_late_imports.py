@@ -7,12 +7,11 @@ no module of this package or of a library may be imported between its debit and 
 
 import json
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import programs
 from tests.privacy.registry import ENTRIES, NetworkxEntry
 from tests.spelling import spelled
 
@@ -48,7 +47,7 @@ def late_imports(entries, folder):
     file = Path(folder, "calls.pickle")
     file.write_bytes(pickle.dumps(calls))
     script = Path(__file__).with_name("late_imports.py")
-    done = subprocess.run([sys.executable, str(script), str(file)], capture_output=True, text=True, check=True)
+    done = programs.python(script, file, check=True)
     found = json.loads(done.stdout)
     late = {}
     for number, entry in enumerate(entries):

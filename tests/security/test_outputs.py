@@ -1,21 +1,31 @@
 """What is written goes where it was asked to go and harms nothing else; a full disk loses no more than it must."""
 
+import importlib
+import itertools
 import json
 import os
+import re
 import stat
-import subprocess
-import sys
 import threading
+import warnings
+from dataclasses import fields
+from pathlib import Path
 
 import networkx as nx
 import pytest
 
 import dpgraph
 from dpgraph.atomic_write import write_atomically
-from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.cli import main, outputs
+from dpgraph.interfaces.cli.app import _COMMANDS
+from dpgraph.privacy.ledger import Ledger
 from dpgraph.results.files import save_result
+from tests import programs
 
 BUDGET = ["--epsilon", "1", "--delta", "1e-6", "--seed", "0"]
+#: The end of a message; pure commands spend no delta.
+SPENT = r"the budget of this call is spent: epsilon = 1, delta = (0|1e-06)$"
+PURE = "the budget of this call is spent: epsilon = 1, delta = 0"
 
 
 def mode_of(path):
@@ -195,6 +205,7 @@ def test_a_disk_that_is_full_for_one_file_takes_the_others_and_the_error_says_wh
     assert status == 1, "2 would say that nothing was released"
     assert err.startswith("dpgraph: error: ")
     assert len(err.splitlines()) == 1
+    assert re.search(SPENT, err.rstrip())
     missing, _, written = err.partition("; written: ")
     assert f"{paths[fails]} (No space left on device)" in missing
     for path in paths:
@@ -206,8 +217,11 @@ def test_a_disk_that_is_full_for_one_file_takes_the_others_and_the_error_says_wh
 
 LIMITED = """
 import resource, signal, sys
-from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.cli import main, outputs
+from dpgraph.interfaces.cli.app import _COMMANDS
+from dpgraph.privacy.ledger import Ledger
 from dpgraph.results.files import save_result
+from tests import programs
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that a write beyond the limit is an error
 resource.setrlimit(resource.RLIMIT_FSIZE, (760, resource.RLIM_INFINITY))
 sys.exit(main(sys.argv[1:]))
@@ -219,21 +233,253 @@ def test_a_write_that_the_system_refuses_half_way_leaves_the_old_file(tmp_path, 
     table, report = tmp_path / "degrees.csv", tmp_path / "report.json"
     report.write_text(old := json.dumps("old"))
     arguments = ["degrees", str(graph), *BUDGET, "--output", str(table), "--report", str(report)]
-    command = [sys.executable, "-c", LIMITED, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = programs.python("-c", LIMITED, *arguments)
     assert done.returncode == 1, done.stderr
-    assert f"not written: {report} (File too large); written: {table}, standard output" in done.stderr
+    assert f"not written: {report} (File too large); written: standard output, {table}; {PURE}" in done.stderr
     assert (len(table.read_text().splitlines()), report.read_text()) == (34, old)
     assert sorted(tmp_path.iterdir()) == [table, graph, report]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_output_that_nobody_takes_is_a_failure_with_the_files_written(tmp_path, graph):
-    output = ["--output", str(tmp_path / "degrees.csv")]
-    command = [sys.executable, "-m", "dpgraph", "degrees", str(graph), *BUDGET, *output]
+# --- streams, as a program has them ------------------------------------------------------------------------------
+
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+#: With and without a buffer in front of standard output.
+BUFFERS = pytest.mark.parametrize("env", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+#: What prints and spends nothing.
+FREE = [
+    ["--help"],
+    ["--version"],
+    ["datasets", "list"],
+    ["budget", "b.db", "--epsilon", "1"],
+    ["max-cut", "--help"],
+    [],
+]
+FREE.append(["degrees", "planted-cut", "--epsilon", "1", "--dry-run"])
+
+
+@needs_full
+@BUFFERS
+def test_output_that_nobody_takes_is_a_failure_with_the_files_written(tmp_path, graph, env):
+    output = tmp_path / "degrees.csv"
     with open("/dev/full", "w") as nowhere:
-        done = subprocess.run(command, stdout=nowhere, stderr=subprocess.PIPE, text=True, check=False)
+        done = programs.dpgraph("degrees", graph, *BUDGET, "--output", output, env=env, stdout=nowhere)
     assert done.returncode == 1
-    assert "not written: standard output (No space left on device); written:" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert (tmp_path / "degrees.csv").exists()
+    missing = "not written: standard output (No space left on device); written: "
+    assert done.stderr == f"dpgraph: error: {missing}{output}; {PURE}\n"
+    assert len(output.read_text().splitlines()) == 34
+
+
+@BUFFERS
+def test_a_pipe_that_is_closed_is_a_failure_with_the_files_written(tmp_path, graph, env):
+    output = tmp_path / "degrees.csv"
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = programs.dpgraph("degrees", graph, *BUDGET, "--output", output, env=env, stdout=write)
+    finally:
+        os.close(write)
+    assert done.returncode == 1
+    assert done.stderr == f"dpgraph: error: not written: standard output (Broken pipe); written: {output}; {PURE}\n"
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", FREE, ids=" ".join)
+def test_whatever_is_printed_must_go_also_where_nothing_is_spent(tmp_path, arguments):
+    with open("/dev/full", "w") as nowhere:
+        done = programs.dpgraph(*arguments, stdout=nowhere, cwd=tmp_path)
+    expected = "dpgraph: error: not written: standard output (No space left on device)\n"
+    assert (done.returncode, done.stderr) == (1, expected)
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]], ids=" ".join)
+@BUFFERS
+def test_help_for_a_closed_pipe_ends_without_a_traceback(arguments, env):
+    read, write = os.pipe()
+    os.close(read)
+    done = programs.dpgraph(*arguments, env=env, stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "dpgraph: error: not written: standard output (Broken pipe)\n")
+
+
+@needs_full
+def test_an_error_that_nobody_reads_keeps_its_status(tmp_path, graph):
+    with open("/dev/full", "w") as nowhere:
+        assert programs.dpgraph("nonsense", stderr=nowhere).returncode == 2
+        # the exact value was asked for, and is missing
+        done = programs.dpgraph("max-cut", graph, *BUDGET, "--evaluate", stderr=nowhere)
+    assert (done.returncode, "total: epsilon = 1" in done.stdout) == (1, True)
+
+
+def closed(*numbers):
+    """A program whose standard streams of these numbers are closed."""
+    closing = "".join(f"os.close({number});" for number in numbers)
+    return f"import os, sys; {closing} os.execv(sys.executable, [sys.executable, '-m', 'dpgraph', *sys.argv[1:]])"
+
+
+def test_closed_streams_are_no_surprise(tmp_path, graph):
+    output = tmp_path / "degrees.csv"
+    done = programs.python("-c", closed(1), "degrees", graph, *BUDGET, "--output", output)
+    assert done.returncode == 1
+    assert f"not written: standard output (it is closed); written: {output}; {PURE}" in done.stderr
+    done = programs.python("-c", closed(2), "degrees", graph, *BUDGET, "--output", output)
+    assert (done.returncode, done.stderr, "total: epsilon" in done.stdout) == (0, "", True)
+    assert programs.python("-c", closed(1, 2), "nonsense").returncode == 2
+
+
+def test_characters_that_an_encoding_lacks_are_no_reason_to_lose_a_result(tmp_path, graph):
+    named = graph.with_name("gr\u00fc\u00dfe.txt")
+    graph.rename(named)
+    arguments = ["max-cut", named, *BUDGET, "--output", tmp_path / "cut.csv"]
+    done = programs.dpgraph(*arguments, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "gr\\xfc\\xdfe.txt" in done.stdout
+    undecodable = os.fsencode(tmp_path) + b"/\xff.txt"
+    os.rename(named, undecodable)
+    done = programs.dpgraph(
+        "degrees",
+        os.fsdecode(undecodable),
+        *BUDGET,
+        "--report",
+        tmp_path / "report.json",
+        env={"PYTHONIOENCODING": "utf-8"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\udcff.txt: 33 noisy degrees" in done.stdout
+
+
+# --- whatever fails after the debit ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n" * 20)
+    return path
+
+
+#: Each command that spends, and its arguments beside its source and its budget.
+COMMANDS = {
+    "max-cut": ["--evaluate"],
+    "max-bisection": ["--evaluate"],
+    "communities": [],
+    "csp": [],
+    "degrees": [],
+    "degree-distribution": [],
+    "count": [],
+    "synthesize": [],
+    "spectrum": ["--k", "3"],
+    "embed": ["--rank", "1"],
+    "covariance": [],
+    "marginals": ["--pair", "a", "b"],
+}
+FREE_COMMANDS = {"budget", "benchmark", "convert", "datasets"}
+
+
+def options_of(name):
+    """Every output of a command: its option, and a file name for it."""
+    module, attribute = _COMMANDS[name]
+    kind = getattr(importlib.import_module(f"dpgraph.interfaces.cli.{module}"), attribute)
+    written = [one for one in fields(kind) if "endings" in one.metadata]
+    endings = {
+        one.name: ".png" if one.metadata["picture"] else (*one.metadata["endings"], ".csv")[0] for one in written
+    }
+    return {option: f"{option}{ending}" for option, ending in endings.items()}
+
+
+def command_line(name, graph, table, folder):
+    source = table if name in ("covariance", "marginals") else graph
+    outputs = options_of(name)
+    options = [word for option, file in outputs.items() for word in (f"--{option.replace('_', '-')}", folder / file)]
+    arguments = [name, source, *COMMANDS[name], *BUDGET, *options]
+    return [*map(str, arguments)], {option: str(folder / file) for option, file in outputs.items()}
+
+
+def fail_at(monkeypatch, place, error):
+    """Plant an error where the outputs are made, one after the other: the first is what is printed."""
+    count = itertools.count()
+
+    def planted(make):
+        def act(*arguments, **options):
+            if next(count) == place:
+                raise error
+            return make(*arguments, **options)
+
+        return act
+
+    monkeypatch.setattr(outputs, "_print", planted(outputs._print))
+    named = outputs._named
+    monkeypatch.setattr(outputs, "_named", lambda asked: ((path, planted(write)) for path, write in named(asked)))
+
+
+def test_every_command_that_spends_is_tried():
+    assert set(COMMANDS) == set(_COMMANDS) - FREE_COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monkeypatch, capsys, graph, table):
+    (folder := tmp_path / "out").mkdir()
+    arguments, written = command_line(name, graph, table, folder)
+    places = 2 + len(written) + ("--evaluate" in arguments)
+    errors = [RuntimeError("secret"), ValueError("secret"), MemoryError(), SystemExit(7), KeyboardInterrupt()]
+    for place in range(places):
+        for path in written.values():
+            Path(path).unlink(missing_ok=True)
+        error = errors[place % len(errors)]
+        with monkeypatch.context() as patch:
+            fail_at(patch, place, error)
+            status = main(arguments)
+        out, err = capsys.readouterr()
+        stopped = isinstance(error, KeyboardInterrupt)
+        assert status == (130 if stopped else 1)
+        line = next(line for line in err.splitlines() if line.startswith("dpgraph: error: "))
+        missing = line.partition("; written: ")[0]
+        assert re.search(SPENT, line)
+        assert ("interrupted" if stopped else type(error).__name__) in missing
+        assert "secret" not in err
+        there = {path for path in written.values() if Path(path).exists()}
+        assert all((path in there) != (f"{path} (" in missing) for path in written.values())
+        assert stopped or len(there) >= len(written) - 1
+        assert ("total: epsilon = 1" in out) == (place != 1)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError("secret"), OSError(28, "No space left")])
+def test_what_ends_a_command_after_the_debit_says_so(name, error, monkeypatch, capsys, graph, table):
+    arguments, _ = command_line(name, graph, table, graph.parent)
+    charge = Ledger.__init__
+
+    def debit(self, *args, **options):
+        charge(self, *args, **options)
+        monkeypatch.setattr(Ledger, "_record", broken)
+
+    def broken(*args):
+        raise error
+
+    monkeypatch.setattr(Ledger, "__init__", debit)
+    status = main([word for word in arguments if word != "--dry-run"])
+    out, err = capsys.readouterr()
+    assert status == (130 if error is KeyboardInterrupt else 1)
+    assert re.search(SPENT, err.splitlines()[-1])
+    assert "secret" not in out + err
+
+
+def test_a_name_that_is_no_formula_is_drawn_and_everything_is_published(tmp_path, capsys, graph):
+    """The case that was reported: matplotlib parsed the title, and a paid result was lost."""
+    odd = graph.with_name("x_$^$.txt")
+    graph.rename(odd)
+    assert main(["degree-distribution", str(odd), *BUDGET, "--plot", str(tmp_path / "p.png")]) == 0
+    assert "total: epsilon = 1" in capsys.readouterr().out
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_warning_that_is_made_an_error_loses_no_result(tmp_path, capsys, graph):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = graph.with_name("\U0001f600\u0e01.txt")  # characters that the font of pictures lacks
+        graph.rename(named)
+        status = main(["degree-distribution", str(named), *BUDGET, "--plot", str(tmp_path / "p.png")])
+    out, err = capsys.readouterr()
+    assert status in (0, 1)
+    assert "total: epsilon = 1" in out
+    assert status == 0 or re.search(SPENT, err.rstrip())

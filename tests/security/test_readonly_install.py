@@ -1,6 +1,5 @@
 """An installation and a home that cannot be written: the package imports and runs, without a cache of compiled code."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpgraph
+from tests import programs
 
 DEFINES_ALL = """
 import importlib, pathlib, sys
@@ -43,7 +43,7 @@ def run(code, tmp_path, *, cache_dir):
     blocked = tmp_path / "file"
     blocked.write_text("")
     nowhere = {name: str(blocked / "home") for name in ("HOME", "XDG_CACHE_HOME")}
-    environment = os.environ | nowhere | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = programs.environment(**nowhere, PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
     environment.pop("NUMBA_CACHE_DIR", None)
     if cache_dir:
         environment["NUMBA_CACHE_DIR"] = str(blocked / "cache")

@@ -12,8 +12,17 @@ import typer
 from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
-
-_FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
+from dpgraph.interfaces.cli.outputs import (
+    BAD_INPUT,
+    FAILED,
+    HALTED,
+    INTERRUPTED,
+    Ended,
+    NotTakenError,
+    note,
+    told,
+    watched_streams,
+)
 
 #: Command -> module of this package, and its class (or group of commands) there.
 _COMMANDS = {
@@ -99,43 +108,62 @@ def _program(version: bool = _VERSION, budget: Path | None = _BUDGET) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with the arguments of the process, and return its exit status."""
+    """Run the command line, by default with the arguments of the process, and return its exit status.
+
+    Whatever is printed has gone when it returns: where a stream did not take all, the status is not 0.
+    """
+    with watched_streams() as (out, err):
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        try:
+            out.flush()
+        except NotTakenError as error:
+            status = _complain(f"not written: standard output ({error})", status or FAILED)
+        err.flush()
+        return status or (FAILED if err.lost else 0)
+
+
+def _run(argv: list[str]) -> int:
     command = typer.main.get_command(app)
-    argv = list(sys.argv[1:] if arguments is None else arguments)
     try:
         status = command.main(args=argv, prog_name="dpgraph", standalone_mode=False)
         # Some versions of typer turn an interrupt into a status, others raise Abort.
-        return _complain("interrupted", _INTERRUPTED) if status == _INTERRUPTED else int(status or 0)
+        return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+    except Ended as end:
+        return _complain(told(str(end), end), end.status)
+    except NotTakenError as error:
+        return _complain(f"not written: standard output ({error})", FAILED)
     except MechanismHalted as error:
         return _complain(
-            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", _HALTED
+            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", HALTED
         )
     except NotConvergedError as error:
-        return _complain(str(error), _FAILED)
+        return _complain(told(str(error), error), FAILED)
     except DPGraphError as error:
-        return _complain(in_options(str(error)), _BAD_INPUT)
+        return _complain(told(in_options(str(error)), error), BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", _INTERRUPTED)
+        return _complain("interrupted", INTERRUPTED)
     except OSError as error:
-        return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", _BAD_INPUT)
+        about = f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}"
+        return _complain(told(about, error), FAILED if hasattr(error, "__notes__") else BAD_INPUT)
     except Exception as error:
         # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
         if (explain := getattr(error, "format_message", None)) is not None:
             # A bare "dpgraph" has shown its help already and explains nothing more.
-            return _complain(f"{explain()} Try 'dpgraph --help'.", _BAD_INPUT) if explain() else _BAD_INPUT
+            return _complain(f"{explain()} Try 'dpgraph --help'.", BAD_INPUT) if explain() else BAD_INPUT
         if os.environ.get("DPGRAPH_DEBUG"):
             raise
         # The text of an unforeseen error may hold private values, so only its type is shown.
-        return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", _FAILED)
+        about = f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback"
+        return _complain(told(about, error), FAILED)
 
 
 def _complain(message: str, status: int) -> int:
-    typer.echo("dpgraph: error: " + " ".join(message.split()), err=True)
+    note("dpgraph: error: " + " ".join(message.split()))
     return status
 
 
 #: Arguments that a message may advise, and that commands have as options.
-_ADVISED = "coherence|data_dir|delta|header|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
+_ADVISED = "coherence|data_dir|delta|format|header|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
 _ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
 _FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from dpgraph.interfaces.cli.options import argument, option
+from dpgraph.interfaces.cli.outputs import say
 from dpgraph.privacy.budget_file import FileAccountant
 
 
@@ -29,6 +28,6 @@ class BudgetFile:
         accountant = FileAccountant(self.file, epsilon=self.epsilon, delta=self.delta)
         budgets = {"total": accountant.total, "spent": accountant.spent, "left": accountant.remaining}
         for name, budget in budgets.items():
-            typer.echo(f"{name:<6} epsilon={budget.epsilon:<10.4g} delta={budget.delta:g}")
+            say(f"{name:<6} epsilon={budget.epsilon:<10.4g} delta={budget.delta:g}")
         for charge in accountant.charges():
-            typer.echo(f"{charge.time}  epsilon={charge.epsilon:<10.4g} delta={charge.delta:g}")
+            say(f"{charge.time}  epsilon={charge.epsilon:<10.4g} delta={charge.delta:g}")

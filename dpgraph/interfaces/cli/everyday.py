@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ import numpy as np
 from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.release import Output, Source, StrategyRelease, Table, picture
+from dpgraph.interfaces.cli.outputs import Output
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
 from dpgraph.strategies import names_in
 
@@ -184,7 +184,7 @@ class Synthesize(GraphRelease):
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         yield picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
-        yield self.save, partial(save_result, replace(result, nodes=tuple(source.labels)))
+        yield self.save, lambda path: save_result(replace(result, nodes=tuple(source.labels)), path)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         edges, groups = int(result.degrees.sum()) // 2, len(result.block_weights)

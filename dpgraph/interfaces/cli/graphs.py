@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpgraph.interfaces.cli.graph_input import GraphRelease, Planning, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.release import Output, Source, StrategyRelease, Table, picture
+from dpgraph.interfaces.cli.outputs import Output, note
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
@@ -86,11 +84,13 @@ class MaxCut(GraphRelease, StrategyRelease):
         exact = (source.data, result.labels)
         yield picture(self.owner_plot, "plot_adjacency", *exact, title=source.name, owner_only=True)
         if self.evaluate:
-            from dpgraph.evaluate import cut_fraction, cut_value
+            yield Path("standard error"), lambda _: self._evaluate(source, result)
 
-            value, fraction = cut_value(source.data, result.partition), cut_fraction(source.data, result.partition)
-            line = f"NOT PRIVATE, for the data owner only: exact weight {value:g}, {fraction:.4f} of all edges"
-            yield Path("standard error"), lambda _: typer.echo(line, err=True)
+    def _evaluate(self, source: Source, result: Any) -> None:
+        from dpgraph.evaluate import cut_fraction, cut_value
+
+        value, fraction = cut_value(source.data, result.partition), cut_fraction(source.data, result.partition)
+        note(f"NOT PRIVATE, for the data owner only: exact weight {value:g}, {fraction:.4f} of all edges")
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         first, second = (len(side) for side in result.partition)
@@ -291,7 +291,7 @@ class Embed(GraphRelease, StrategyRelease):
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         from dpgraph.results.files import save_result
 
-        yield self.save, partial(save_result, replace(result, nodes=source.labels))
+        yield self.save, lambda path: save_result(replace(result, nodes=source.labels), path)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         size = f"{len(source.labels)} vertices in {len(result.columns()) - 1} dimensions"

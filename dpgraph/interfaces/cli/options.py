@@ -12,6 +12,7 @@ import typer
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.interfaces.cli.outputs import INTERRUPTED, Ended, told
 
 #: The file of ``dpgraph --budget FILE``.
 BUDGET: ContextVar[Path | None] = ContextVar("dpgraph_budget", default=None)
@@ -68,7 +69,10 @@ def as_command(kind: Any) -> Callable[..., None]:
     """What typer makes a command of: a function of the fields of a dataclass, with its docstring for help."""
 
     def run(**given: Any) -> None:
-        kind(**given).run()
+        try:
+            kind(**given).run()
+        except KeyboardInterrupt as interrupt:  # typer would forget what it notes
+            raise Ended(told("interrupted", interrupt), INTERRUPTED) from None
 
     hints = get_type_hints(kind)
     parameters = []

@@ -16,7 +16,8 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphFile, GraphRequest
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.release import picture, require_outputs, require_writable, write_all, write_table
+from dpgraph.interfaces.cli.outputs import deliver, note, say
+from dpgraph.interfaces.cli.release import picture, require_outputs, require_writable, write_table
 
 datasets_app = typer.Typer(no_args_is_help=True, help="List and fetch public graphs.")
 
@@ -50,7 +51,7 @@ class Benchmark(GraphRequest):
             raise InvalidParameterError(f"--runs must be at least 1; got {self.runs}")
         budget = {"delta": self.delta} | self.weights()
         source = self.read()
-        typer.echo("NOT PRIVATE: exact shares, for public graphs only", err=True)
+        note("NOT PRIVATE: exact shares, for public graphs only")
         best = cut_fraction(source.data, max_cut(source.data, seeds=0, rng=0))
         cases = [(name, epsilon) for name in names for epsilon in epsilons]
         rows = [
@@ -59,16 +60,19 @@ class Benchmark(GraphRequest):
         ]
         header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
         curves = {name: [(row[1], row[4], row[5]) for row in rows if row[0] == name] for name in names}
-        write_all(
+        lines = [
+            f"{source.name}: {len(source.labels)} vertices, best cut found without privacy {best:.4f}",
+            f"{'mechanism':<22}{'epsilon':>9}{'halts':>7}{'mean':>9}{'std':>9}",
+        ]
+        for name, epsilon, _, halts, mean, std in rows:
+            lines.append(f"{name:<22}{epsilon:>9g}{halts:>7}{mean:>9.4f}{std:>9.4f}")
+        deliver(
+            [lambda: "\n".join(lines)],
             [
                 (self.output, lambda path: write_table(path, header, list(zip(*rows, strict=True)))),
                 picture(self.plot, "plot_privacy_utility", curves, best=best, title=source.name),
-            ]
+            ],
         )
-        typer.echo(f"{source.name}: {len(source.labels)} vertices, best cut found without privacy {best:.4f}")
-        typer.echo(f"{'mechanism':<22}{'epsilon':>9}{'halts':>7}{'mean':>9}{'std':>9}")
-        for name, epsilon, _, halts, mean, std in rows:
-            typer.echo(f"{name:<22}{epsilon:>9g}{halts:>7}{mean:>9.4f}{std:>9.4f}")
 
     def _measure(self, adjacency: Any, **budget: Any) -> tuple[int, float, float]:
         """Halts, and mean and standard deviation of the exact cut fraction."""
@@ -117,8 +121,9 @@ class Convert(GraphFile):
         source = self.read()
         text = WRITERS[ending](source.data, source.labels, self.weight).encode()
         # No time stamp in the gzip header: equal input gives equal bytes.
-        write_atomically(self.output, gzip.compress(text, mtime=0) if name.endswith(".gz") else text)
-        typer.echo(f"wrote {self.output}: the private graph itself, in another format", err=True)
+        content = gzip.compress(text, mtime=0) if name.endswith(".gz") else text
+        deliver([], [(self.output, lambda path: write_atomically(path, content))])
+        note(f"wrote {self.output}: the private graph itself, in another format")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +137,12 @@ class ListDatasets:
 
     def run(self) -> None:
         """Print a line for each."""
-        typer.echo(f"{'name':<20} {'collection':<12} {'vertices':>10} {'edges':>12}  {'listed as':<10} from")
+        say(f"{'name':<20} {'collection':<12} {'vertices':>10} {'edges':>12}  {'listed as':<10} from")
         for info in datasets.available(self.data_dir).values():
             n, m = ("?" if size is None else str(size) for size in (info.nodes, info.edges))
             kind = "arcs" if info.directed else "edges"
             origin = info.url or ("this package" if info.collection == "bundled" else "a local folder")
-            typer.echo(f"{info.name:<20} {info.collection:<12} {n:>10} {m:>12}  {kind:<10} {origin}")
+            say(f"{info.name:<20} {info.collection:<12} {n:>10} {m:>12}  {kind:<10} {origin}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +163,7 @@ class FetchDataset:
     def run(self) -> None:
         """Fetch, and say what it is."""
         A, nodes = datasets.load_sparse(self.name, data_dir=self.data_dir, progress=self.progress)
-        typer.echo(f"{self.name}: {len(nodes)} vertices, {A.nnz // 2} undirected edges without self-loops")
+        say(f"{self.name}: {len(nodes)} vertices, {A.nnz // 2} undirected edges without self-loops")
 
 
 datasets_app.command("list")(options.as_command(ListDatasets))

@@ -18,7 +18,6 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-import typer
 
 import dpgraph
 from dpgraph.atomic_write import require_room, write_atomically
@@ -27,7 +26,9 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
+from dpgraph.interfaces.cli.outputs import Output, deliver, say
 from dpgraph.privacy.budget_file import FileAccountant
+from dpgraph.privacy.call import private_function
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 #: Header and columns.
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
-#: A file that was asked for or not, and what writes it there.
-Output = tuple[Path | None, Callable[[Path], None]]
 
 
 @dataclass(frozen=True)
@@ -73,27 +72,23 @@ class Release:
     dry_run: bool = option(False, "Print the noise scales and stop.")
     output: Path | None = written("Write the table as CSV.")
 
+    @private_function  # an error says whether the budget is spent
     def run(self) -> None:
-        """Check, then read, then release, then write."""
+        """Check, then read, then release, then print and write."""
         require_outputs(self)
         given = self._arguments()
         if self.dry_run:
             lines, privacy = self._rehearse(given)
-            typer.echo("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
+            say("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
             return
         file = options.BUDGET.get()
         accountant = nullcontext() if file is None else FileAccountant(file)
         source = self.read()
         with accountant:
             result = self._release(source.data, self._given(source, given), self.seed)
-        text = "\n".join([*self._lines(source, result), result.privacy.table()])
-        write_all(
-            [
-                (self.output, lambda path: write_table(path, *self._table(source, result))),
-                (self.report, lambda path: write_atomically(path, self._report(source, result, given))),
-                *self._files(source, result),
-                (Path("standard output"), lambda _: typer.echo(text)),
-            ]
+        deliver(
+            [lambda: "\n".join(self._lines(source, result)), lambda: result.privacy.table()],
+            self._outputs(source, result, given),
         )
 
     def _arguments(self) -> dict[str, Any]:
@@ -138,6 +133,12 @@ class Release:
         # JSON has no NaN and no infinity.
         finite = json.loads(json.dumps(about, default=_plain), parse_constant=lambda _: None)
         return json.dumps(finite, indent=2, allow_nan=False) + "\n"
+
+    def _outputs(self, source: Source, result: Any, given: dict[str, Any]) -> Iterator[Output]:
+        """All that is written. Nothing is computed before it is."""
+        yield self.output, lambda path: write_table(path, *self._table(source, result))
+        yield self.report, lambda path: write_atomically(path, self._report(source, result, given))
+        yield from self._files(source, result)
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         """What only this command writes."""
@@ -248,22 +249,6 @@ def require_writable(command: Any, *paths: Path) -> None:
             require_room(path)
         except OSError as error:
             raise InvalidParameterError(f"cannot write {path}: {error.strerror or type(error).__name__}") from None
-
-
-def write_all(outputs: Sequence[Output]) -> None:
-    """Write all that goes, as the budget is spent. If something does not, say so, and end the command."""
-    written, failed = [], []
-    for path, write in outputs:
-        if path is not None:
-            try:
-                write(path)
-                written.append(str(path))
-            except OSError as error:
-                failed.append(f"{path} ({error.strerror or type(error).__name__})")
-    if failed:
-        done = f"written: {', '.join(written)}" if written else "nothing was written"
-        typer.echo(f"dpgraph: error: not written: {', '.join(failed)}; {done}", err=True)
-        raise typer.Exit(1)
 
 
 def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,19 @@ import numpy as np
 
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.inputs.text_formats import other_text
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.release import Output, Release, Source, StrategyRelease, Table, picture
+from dpgraph.interfaces.cli.outputs import Output
+from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, picture
+from dpgraph.memory import check_memory
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
+
+#: Tables as large as the records that a release makes.
+_COPIES = 5
+#: Characters of a table that tell whether it is another format.
+_BEGINNING = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +44,9 @@ class TableRelease(Release):
     def _public_shape(self, wanted: str = "", declared: int = 0) -> tuple[int, int]:
         if self.shape is None or self.shape[1] < declared:
             raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{wanted}")
-        return self.shape
+        rows, columns = self.shape
+        check_memory(f"a table of {rows} records and {columns} columns", table=(_COPIES, rows, columns))
+        return rows, columns
 
     def read(self) -> Source:
         """Read ``.csv`` (with a header line, .gz too) or ``.npy``; numbers, or texts for CSV."""
@@ -201,8 +212,11 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
 
 
 def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
+    text = read_text(path)
+    if refused := other_text(text[:_BEGINNING].encode()):
+        raise DatasetError(f"{path}: {refused}")
     try:
-        rows = [row for row in csv.reader(io.StringIO(read_text(path))) if row]
+        rows = [row for row in csv.reader(io.StringIO(text)) if row]
     except csv.Error:  # its text may quote the file
         raise DatasetError(f"{path}: expected CSV of at most {csv.field_size_limit()} characters an entry") from None
     if not rows or any(len(row) != len(rows[0]) for row in rows):
@@ -210,8 +224,27 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     names = tuple(name.strip() for name in rows[0])
     if len(set(names)) < len(names):
         raise DatasetError(f"{path}: column names in the header line must differ")
+    if all(map(_is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
+        raise DatasetError(
+            f"{path}: expected the names of the columns in the first line; it holds numbers only. Write a header line, "
+            "such as 0,1,2"
+        )
     values = np.array([[entry.strip() for entry in row] for row in rows[1:]], dtype=object)
     return values.reshape(-1, len(names)), names
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        float(text)
+        return True
+    return False
+
+
+def _counts(names: tuple[str, ...]) -> bool:
+    """Whether names are numbers in a row, as a table has them whose columns have no others."""
+    return all(name.isascii() and name.isdigit() for name in names) and [int(name) for name in names] == list(
+        range(int(names[0]), int(names[0]) + len(names))
+    )
 
 
 def _read_npy(path: Path) -> tuple[Any, tuple[str, ...]]:

@@ -1,0 +1,228 @@
+"""Text that is no edge list is refused by every reader, before anything is spent, and no edge becomes a vertex."""
+
+import gzip
+import io
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+
+import dpgraph
+from dpgraph import datasets
+from dpgraph.exceptions import DPGraphError
+from dpgraph.inputs.text_formats import rows_of_vertices
+from dpgraph.interfaces.cli import main
+
+NAMES = nx.relabel_nodes(nx.cycle_graph(6), dict(enumerate(["ann", "bob", "cem", "dan", "eva", "fay"])))
+CYCLE = nx.cycle_graph(6)
+
+
+def written(write, G=NAMES):
+    stream = io.BytesIO()
+    write(G, stream)
+    return stream.getvalue()
+
+
+def metis(G, header="{n} {m}", weights=""):
+    """METIS: a line for each vertex; `weights` stands before the neighbours of each."""
+    lines = [header.format(n=len(G), m=G.number_of_edges())]
+    lines += [" ".join([*weights.split(), *(str(v + 1) for v in sorted(G[u]))]) for u in sorted(G)]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def market():
+    stream = io.BytesIO()
+    scipy_io.mmwrite(stream, nx.to_scipy_sparse_array(CYCLE), symmetry="general")
+    return stream.getvalue()
+
+
+#: Text of other formats, and a word of the advice on each.
+TEXTS = {
+    "pairs": (json.dumps([list(edge) for edge in NAMES.edges]).encode(), "json.load"),
+    "pairs of numbers": (json.dumps([list(edge) for edge in CYCLE.edges]).encode(), "json.load"),
+    "pairs, one a line": (b'[\n["ann", "bob"],\n["bob", "cem"]\n]\n', "json.load"),
+    "JSON lines": (b'{"u": "ann", "v": "bob"}\n{"u": "bob", "v": "cem"}\n', "json.load"),
+    "node-link": (json.dumps(nx.node_link_data(NAMES, edges="links")).encode(), "json.load"),
+    "GraphML": ("".join(nx.generate_graphml(NAMES, prettyprint=False)).encode(), "networkx.read_graphml"),
+    "GEXF": (written(nx.write_gexf), "read_gexf"),
+    "Pajek": (written(nx.write_pajek), "networkx.read_pajek"),
+    "Pajek, small letters": (b"*vertices 2\n1 ann\n2 bob\n*edges\n1 2\n", "networkx.read_pajek"),
+    "Matrix Market": (market(), "scipy.io.mmread"),
+    "DOT": (b"graph{ann--bob bob--cem}", "read_dot"),
+    "directed DOT": (b"strict digraph G { ann->bob; bob->cem }", "read_dot"),
+    "LEDA": (b"LEDA.GRAPH\nstring\nint\n-1\n2\n|{ann}|\n|{bob}|\n1\n1 2 0 |{4}|\n", "networkx.read_leda"),
+    "DIMACS": (b"c a comment\np edge 3 2\ne 1 2\ne 2 3\n", "two ends a line"),
+    "shortest paths": (b"p sp 3 2\na 1 2 17\na 2 3 4\n", "two ends a line"),
+    "UCINET": (b"dl n=3 format=edgelist1\ndata:\n1 2\n2 3\n", "networkx.Graph"),
+    "GDF": (b"nodedef>name VARCHAR\nann\nbob\nedgedef>a,b\nann,bob\n", "networkx.Graph"),
+    "graph6": (nx.to_graph6_bytes(CYCLE), "networkx.read_graph6"),
+    "YAML": (b"- [ann, bob]\n- [bob, cem]\n", "networkx.Graph"),
+    "a set of tuples": (b'{("ann", "bob"), ("bob", "cem")}\n', "json.load"),
+}
+#: Text of which all lines together say what it is.
+ROWS = {
+    "METIS": (metis(CYCLE), "METIS"),
+    "METIS of a triangle": (metis(nx.cycle_graph(3)), "METIS"),
+    "METIS with weights of vertices": (metis(CYCLE, "{n} {m} 10", "7"), "METIS"),
+    "METIS with two weights of vertices": (metis(CYCLE, "{n} {m} 010 2", "7 8"), "METIS"),
+    "METIS with sizes of vertices": (metis(CYCLE, "{n} {m} 100", "7"), "METIS"),
+    "METIS with lonely vertices": (b"5 3\n2 3\n1 3\n1 2\n\n\n", "METIS"),
+    "METIS of pairs": (b"4 2 11\n5 2 9\n5 1 9\n5 4 9\n5 3 9\n", "METIS"),
+    "a matrix": (
+        b"\n".join(b" ".join(b"%d" % x for x in row) for row in nx.to_numpy_array(CYCLE).astype(int)),
+        "loadtxt",
+    ),
+    "a matrix with commas": (b"0,1,2.5\n1,0,0\n2.5,0,0\n", "loadtxt"),
+}
+#: What may stand above the text, and how it may be packed.
+WRAPPINGS = {
+    "plain": bytes,
+    "mark": lambda text: b"\xef\xbb\xbf" + text,
+    "comments": lambda text: b"# exported\n\n  % by hand\n" + text,
+    "packed": gzip.compress,
+    "line ends": lambda text: text.replace(b"\n", b"\r\n"),
+}
+SECRETS = ("ann", "bob", "cem", "fay")
+
+
+def refused(read, word):
+    with pytest.raises(DPGraphError) as caught:
+        read()
+    message = str(caught.value)
+    assert word in message
+    assert not any(name in message for name in SECRETS)
+    return message
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS)
+@pytest.mark.parametrize(("text", "word"), [*TEXTS.values(), *ROWS.values()], ids=[*TEXTS, *ROWS])
+def test_no_reader_takes_it_for_an_edge_list(tmp_path, text, word, wrap):
+    path = tmp_path / "graph.txt"
+    path.write_bytes(wrap(text))
+    for read in (datasets.read_edgelist, datasets.read_sparse):
+        assert "graph.txt" in refused(lambda read=read: read(path), word)
+    if text in [text for text, _ in TEXTS.values()]:
+        for options in ({"format": "edgelist"}, {"labels": str}, {"format": "gset"}, {"header": False}):
+            refused(lambda options=options: datasets.read_sparse(path, **options), word)
+
+
+@pytest.mark.parametrize("name", ["pairs", "GraphML", "Pajek", "Matrix Market", "DOT", "METIS", "a matrix"])
+@pytest.mark.parametrize("command", ["degrees", "max-cut", "csp"])
+def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
+    text, word = (TEXTS | ROWS)[name]
+    (path := tmp_path / "graph.txt").write_bytes(text)
+    accountant = dpgraph.FileAccountant(tmp_path / "budget.db", epsilon=1.0)
+    output = tmp_path / "output.csv"
+    arguments = ["--budget", tmp_path / "budget.db", command, path, "--epsilon", "1", "--output", output]
+    assert main([*map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, output.exists(), accountant.spent.epsilon) == ("", False, 0)
+    assert word in err
+    assert not any(secret in err for secret in SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("g.json", "json.load"),
+        ("g.graphml.gz", "read_graphml"),
+        ("g.net", "read_pajek"),
+        ("g.mtx", "mmread"),
+        ("g.graph", "METIS"),
+        ("g.METIS", "METIS"),
+        ("g.adjlist", "read_adjlist"),
+        ("g.tgf", "two ends"),
+    ],
+)
+def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_better(tmp_path, capsys, name, word):
+    path = tmp_path / name
+    path.write_text("1 2\n2 3\n")
+    assert 'format="edgelist"' in refused(lambda: datasets.read_edgelist(path), word)
+    assert datasets.read_edgelist(path, format="edgelist").number_of_edges() == 2
+    if ".json" not in name:  # of which csp reads instances
+        assert main(["degrees", str(path), "--epsilon", "1"]) == 2
+        assert "--format edgelist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3 3\n2 3\n1 3\n1 4\n",  # one edge stands once
+        "4 3\n2 3\n1 3\n1 2\n",  # a row is missing
+        "3 4\n2 3\n1 3\n1 2\n",
+        "3 3\n2 3\n1 3\n1 2\n4 5\n",
+        "5 4 1\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n",
+        "0 1 1\n1 2 1\n2 0 1\n",
+        "0 1 0\n1 0 1\n0 2 0\n",
+        "graph ann\nann bob\n",
+        "dl bob\nbob ann\n",
+        "p ann\nann bob\n",
+    ],
+)
+def test_edge_lists_are_edge_lists(tmp_path, text):
+    path = tmp_path / "graph.txt"
+    path.write_text(text)
+    assert len(datasets.read_sparse(path)[1]) > 1
+
+
+def test_names_that_begin_so_can_stand_in_quotes(tmp_path):
+    path = tmp_path / "graph.csv"
+    path.write_text('"[ann]","<bob>"\n"<bob>","{cem"\n')
+    refused(lambda: datasets.read_sparse(path, labels=int), "integer")
+    path.write_text('"[ann]","<bob>"\n"<bob>","{cem}"\n')
+    assert datasets.read_sparse(path)[1] == ("<bob>", "[ann]", "{cem}")
+
+
+def test_gml_is_read_below_comments_and_its_first_lines(tmp_path):
+    path = tmp_path / "graph.txt"
+    gml = "\n".join(nx.generate_gml(NAMES))
+    for above in ("", "# exported\n", 'Creator "me"\nVersion 1\n', "\n\n"):
+        path.write_text(above + gml)
+        assert len(datasets.read_sparse(path)[1]) == 6
+        refused(lambda: datasets.read_sparse(path, format="edgelist"), "GML")
+
+
+def test_large_edge_lists_are_not_divided_into_lines(monkeypatch):
+    monkeypatch.setattr("dpgraph.inputs.text_formats._rows", None)
+    assert rows_of_vertices(b"30 1412\n" + b"1 2\n" * 1000) is None
+    assert rows_of_vertices(b"0 1 5\n" + b"1 2 5\n" * 1000) is None
+
+
+@pytest.mark.parametrize("text", [TEXTS["pairs"][0], TEXTS["GraphML"][0], TEXTS["Matrix Market"][0]])
+def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
+    path = tmp_path / "table.csv"
+    path.write_bytes(text)
+    for command in ("covariance", "marginals"):
+        assert main([command, str(path), "--epsilon", "1"]) == 2
+        out, err = capsys.readouterr()
+        assert "which is not read here" in err
+        assert not any(secret in out + err for secret in SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("header", "fits"), [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)]
+)
+def test_a_record_is_not_published_as_names_of_columns(tmp_path, capsys, header, fits):
+    path = tmp_path / "table.csv"
+    path.write_text(header + "\n1,2\n3,4\n")
+    assert main(["covariance", str(path), "--epsilon", "1", "--seed", "0"]) == (0 if fits else 2)
+    out, err = capsys.readouterr()
+    assert "41200" not in out + err
+
+
+def test_tables_on_dask_are_not_made_of_it(tmp_path):
+    pytest.importorskip("dask.dataframe")
+    pytest.importorskip("distributed")
+    (tmp_path / "part.csv").write_bytes(TEXTS["pairs"][0])
+    for path in (tmp_path, tmp_path / "part.csv"):
+        refused(lambda path=path: dpgraph.edge_frame(path, nodes=3), "json.load")
+
+
+def test_what_the_advice_names_is_there():
+    for text, word in TEXTS.values():
+        for name in (part for part in word.split() if part.startswith("networkx.")):
+            assert getattr(nx, name.removeprefix("networkx.")), text
+    assert callable(np.loadtxt)
+    assert callable(scipy_io.mmread)
