@@ -28,7 +28,7 @@ def path(tmp_path):
 
 
 def spend(accountant, epsilon, delta=0.0, **more):
-    more = {"relation": Edge(), "noise": 0} | more
+    more = {"relation": Edge(), "noise": None} | more
     return open_call(epsilon=epsilon, delta=delta, accountant=accountant, **more)
 
 

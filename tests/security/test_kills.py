@@ -43,7 +43,7 @@ def test_a_budget_loses_nothing_when_a_process_is_killed(tmp_path, moments):
     rng, released = np.random.default_rng(0), 0
     for moment in range(1, moments + 1):
         released += killed(
-            lambda: open_call(epsilon=0.01, delta=0.0, accountant=accountant, relation=Edge(), noise=0), rng
+            lambda: open_call(epsilon=0.01, delta=0.0, accountant=accountant, relation=Edge(), noise=None), rng
         )
         charged = len(accountant.charges())
         assert released <= charged <= released + moment, "one debit may be without its release for every process"
