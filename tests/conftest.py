@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure() -> None:
-    """Tests use a seed many times, on made-up data; the one warning of a process has its own tests (test_streams.py)."""
+    """Tests use a seed many times, on made-up data; the one warning of a process has its own tests."""
     streams._warned = True
 
 

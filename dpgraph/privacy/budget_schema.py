@@ -139,13 +139,13 @@ def read_on(database: sqlite3.Connection, books: Books) -> Books:
     The last line that was read is read again: an old copy that was put back has another one there, or none.
     """
     line, spent = books
+    first = max(line, 1)
     query = f"SELECT id, {', '.join(_COSTS + _SUMS)}, relation, words, origin FROM calls WHERE id >= ? ORDER BY id"
-    for number, *amounts, key, words, origin in database.execute(query, (line,)):
-        cost, sums = Cost(*amounts[:3]), tuple(amounts[3:])
-        found = spent if number == books.line else spent.after(cost, Relation(key, words), seeded=origin is not None)
-        if found[:3] != sums or min(amounts) < 0 or number not in (books.line, line + 1):
+    for line, (number, *amounts, key, words, origin) in enumerate(database.execute(query, (first,)), first):
+        if line != books.line:
+            spent = spent.after(Cost(*amounts[:3]), Relation(key, words), seeded=origin is not None)
+        if number != line or spent[:3] != tuple(amounts[3:]) or min(amounts) < 0:
             raise sqlite3.DatabaseError("its lines have been changed, or do not add up")
-        line, spent = number, found
     if database.execute("SELECT coalesce(max(id), 0) FROM calls").fetchone()[0] != line:
         raise sqlite3.DatabaseError("lines that were there are gone")
     return Books(line, spent)

@@ -86,3 +86,18 @@ def test_a_saved_result_is_the_old_or_the_new_one_when_its_writer_is_killed(tmp_
         assert np.array_equal(loaded.values, expected.values)
         found.add(len(loaded.nodes))
     assert found == {4000, 4001}, "the moments lie on one side: they test nothing"
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_a_budget_file_whose_maker_is_killed_is_whole_or_not_there(tmp_path, moments):
+    rng, folders = np.random.default_rng(3), iter(range(10**9))
+
+    def make():
+        FileAccountant(tmp_path / f"{os.getpid()}-{next(folders)}.db", epsilon=1.0)
+
+    make()  # so that the children need not import
+    for _ in range(moments):
+        killed(make, rng)
+    found = list(tmp_path.glob("*.db"))
+    assert len(found) > moments
+    assert all(FileAccountant(path).total.epsilon == 1.0 for path in found)
