@@ -79,9 +79,13 @@ class PrivacyAccountant:
 
     All charges must be for the same neighbouring relation; :mod:`dpgraph.privacy.relation` says which calls share one
     (a cut and the degrees of a graph, or a covariance and marginals of the same records). An accountant cannot be
-    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget. Nor
-    is a process that was started inside the ``with`` block charged: its private calls refuse without ``accountant=``.
-    (A pool of workers that was started before the block cannot know of it: give each call its accountant.)
+    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget. A seed
+    (``rng=``) is taken once: with the same noise, the difference of two releases would be private, exactly.
+
+    *Other processes.* A ``with`` block is charged for calls of its own process. A private call without ``accountant=``
+    refuses in a process that was started inside the block, and in one that descends from a process in which a block is
+    open, such as a worker of a pool. A worker on another machine, or of a cluster that was started elsewhere, cannot
+    know of the block, and a plain function that runs there is charged to nobody: give each call its accountant.
     :class:`FileAccountant` serves several processes.
 
     References
