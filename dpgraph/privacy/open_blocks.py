@@ -14,7 +14,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
@@ -47,7 +46,7 @@ _MARKER = "DPGRAPH_OPEN_ACCOUNTANT"
 _STARTED_INSIDE = os.environ.get(_MARKER)
 
 #: The file that this process holds a lock on, by its descriptor.
-_held: tuple[int, Path] | None = None
+_held: tuple[int, str] | None = None
 _guard = threading.Lock()
 
 
@@ -142,7 +141,8 @@ def _tell() -> None:
     # Where no file can be written, workers that run already cannot be told (docs/guarantee.md).
     with suppress(OSError):
         path = _file_of(os.getpid())
-        path.unlink(missing_ok=True)  # of a dead process of the same number
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # of a dead process of the same number
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         _held = descriptor, path
         if fcntl is not None:
@@ -158,8 +158,8 @@ def _untell() -> None:
     if _held is not None:
         (descriptor, path), _held = _held, None
         with suppress(OSError):
-            path.unlink(missing_ok=True)
             os.close(descriptor)
+            os.unlink(path)
 
 
 def _is_told(pid: int) -> bool:
@@ -179,9 +179,9 @@ def _is_told(pid: int) -> bool:
     return True
 
 
-def _file_of(pid: int) -> Path:
+def _file_of(pid: int) -> str:
     user = os.getuid() if hasattr(os, "getuid") else ""
-    return Path(tempfile.gettempdir(), f"dpgraph-{user}-{pid}.open")
+    return os.path.join(tempfile.gettempdir(), f"dpgraph-{user}-{pid}.open")
 
 
 def _ancestors() -> Iterator[int]:
@@ -190,7 +190,8 @@ def _ancestors() -> Iterator[int]:
     while pid > 0:
         yield pid
         try:
-            # "number (name) state parent ...", and the name may hold anything
-            pid = int(Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()[1])
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                # "number (name) state parent ...", and the name may hold anything
+                pid = int(file.read().rpartition(b")")[2].split()[1])
         except OSError:
             return
