@@ -8,6 +8,7 @@ a RandomState is for experiments, and the report says so.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -20,6 +21,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
@@ -51,6 +53,29 @@ class _PrivateEstimator(BaseEstimator):
     accountant: PrivacyAccountant | None = None
     random_state: RandomState = None
     progress: bool = False
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Another process does not know of a block here: what is fitted there would be charged to nobody."""
+        if self.accountant is None and inside_a_block():
+            raise TypeError(
+                f"a {type(self).__name__} without accountant= cannot be pickled, nor sent to another process, inside a "
+                "`with PrivacyAccountant` block, which is not charged for what happens there. Give it accountant="
+                "dpgraph.FileAccountant(...), which serves several processes; or keep n_jobs=1; or pickle it after the "
+                "block"
+            )
+        return super().__reduce_ex__(protocol)
+
+    def __copy__(self) -> Self:
+        """A copy in this process is charged as the original is."""
+        return self._with_fields(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._with_fields(copy.deepcopy(self.__dict__, memo))
+
+    def _with_fields(self, fields: dict[str, Any]) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(fields)
+        return made
 
     def _shared_arguments(self) -> dict[str, Any]:
         """Arguments of every private function."""

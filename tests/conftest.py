@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from dpgraph.privacy import streams
+
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure() -> None:
+    """Tests use a seed many times, on made-up data; the one warning of a process has its own tests."""
+    streams._warned = True
 
 
 @pytest.fixture(scope="session")

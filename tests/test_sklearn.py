@@ -65,7 +65,7 @@ def test_an_estimator_without_epsilon_cannot_be_made(kind):
 @EACH
 def test_a_clone_spends_the_same_budget_and_has_the_same_parameters(kind):
     accountant = PrivacyAccountant(epsilon=2.0)
-    estimator = kind(epsilon=1.5, accountant=accountant, random_state=3)
+    estimator = kind(epsilon=1.5, accountant=accountant)
     copy = clone(estimator)
     assert copy.get_params() == estimator.get_params()
     assert copy.accountant is accountant

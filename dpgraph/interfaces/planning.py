@@ -20,6 +20,7 @@ from dpgraph.graph import is_weighted
 from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.privacy.streams import on_public_data
 from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS
@@ -312,7 +313,8 @@ def _modularity(graph: sparse.csr_array, labels: IntArray, resolution: float) ->
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:
     """Run a private function on a stand-in, at the expense of nobody: not of an enclosing accountant either."""
     accountant = PrivacyAccountant(epsilon=arguments["epsilon"] * 2, delta=min(arguments["delta"] * 2, 0.999))
-    return function(graph, accountant=accountant, **arguments)
+    with on_public_data():
+        return function(graph, accountant=accountant, **arguments)
 
 
 def _simulate(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import open_blocks
 from dpgraph.privacy.accounting import gdp_delta, gdp_epsilon, gdp_mu
-from dpgraph.privacy.ledger import ENCLOSING, OPEN_BLOCK_MARKER, OPEN_BLOCKS, ROUNDING, STARTED_INSIDE
+from dpgraph.privacy.ledger import ROUNDING
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.privacy.streams import UsedStreams, refuse_used_stream
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
@@ -22,6 +24,14 @@ class Budget(NamedTuple):
 
     epsilon: float
     delta: float
+
+
+class Cost(NamedTuple):
+    """What one call adds to the first three numbers of :class:`Spent`."""
+
+    mu_squared: float
+    slack: float
+    pure: float
 
 
 class Spent(NamedTuple):
@@ -37,6 +47,11 @@ class Spent(NamedTuple):
     relation: Relation | None = None
     #: Whether the noise of any call can be made again from its seed.
     seeded: bool = False
+
+    def after(self, cost: Cost, relation: Relation, *, seeded: bool) -> Spent:
+        """What will have been charged after a call."""
+        mu_squared, slack, pure = self.mu_squared + cost.mu_squared, self.slack + cost.slack, self.pure + cost.pure
+        return Spent(mu_squared, slack, pure, relation, self.seeded or seeded)
 
 
 class PrivacyAccountant:
@@ -64,9 +79,13 @@ class PrivacyAccountant:
 
     All charges must be for the same neighbouring relation; :mod:`dpgraph.privacy.relation` says which calls share one
     (a cut and the degrees of a graph, or a covariance and marginals of the same records). An accountant cannot be
-    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget. Nor
-    is a process that was started inside the ``with`` block charged: its private calls refuse without ``accountant=``.
-    (A pool of workers that was started before the block cannot know of it: give each call its accountant.)
+    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget. A seed
+    (``rng=``) is taken once: with the same noise, the difference of two releases would be private, exactly.
+
+    *Other processes.* A ``with`` block is charged for calls of its own process. A private call without ``accountant=``
+    refuses in a process that was started inside the block, and in one that descends from a process in which a block is
+    open, such as a worker of a pool. A worker on another machine, or of a cluster that was started elsewhere, cannot
+    know of the block, and a plain function that runs there is charged to nobody: give each call its accountant.
     :class:`FileAccountant` serves several processes.
 
     References
@@ -92,6 +111,7 @@ class PrivacyAccountant:
         self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
         self._charged = Spent()
         self._ledgers: list[Ledger] = []
+        self._streams = UsedStreams()
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -100,29 +120,21 @@ class PrivacyAccountant:
         return f"PrivacyAccountant(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
+        raise TypeError(
+            "a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget. A "
+            "dpgraph.FileAccountant can be sent to other processes, which then share it"
+        )
 
     def __sklearn_clone__(self) -> Self:
         """Clones of an estimator spend the same budget."""
         return self
 
     def __enter__(self) -> Self:
-        ENCLOSING.set((*ENCLOSING.get(), self))
-        OPEN_BLOCKS.append(self)
-        os.environ[OPEN_BLOCK_MARKER] = str(os.getpid())
+        open_blocks.enter(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        # Blocks of two generators need not nest: each leaves its own, which need not be the innermost.
-        enclosing = list(ENCLOSING.get())
-        if self in enclosing:
-            del enclosing[len(enclosing) - 1 - enclosing[::-1].index(self)]
-            ENCLOSING.set(tuple(enclosing))
-        OPEN_BLOCKS.remove(self)
-        if not OPEN_BLOCKS:
-            os.environ.pop(OPEN_BLOCK_MARKER)
-            if STARTED_INSIDE is not None:
-                os.environ[OPEN_BLOCK_MARKER] = STARTED_INSIDE
+        open_blocks.leave(self)
 
     @property
     def total(self) -> Budget:
@@ -172,26 +184,32 @@ class PrivacyAccountant:
                 "processes may share"
             )
         with self._lock:
-            self._charged = self._after(self._charged, ledger)
+            stream = ledger.stream
+            cost = self._cost(self._charged, ledger, stream is not None and self._streams.have(stream))
+            self._charged = self._charged.after(cost, ledger.relation, seeded=stream is not None)
             self._ledgers.append(ledger)
+            if stream is not None:
+                self._streams.add(stream)
 
     def _state(self) -> Spent:
         """What has been charged so far."""
         return self._charged
 
-    def _after(self, spent: Spent, ledger: Ledger) -> Spent:
-        """What will have been charged after this call; raises if it may not be charged."""
-        mu_squared, slack, pure, relation, seeded = spent
+    def _cost(self, spent: Spent, ledger: Ledger, used: bool) -> Cost:
+        """What a call costs; raises if it may not be charged, or if its stream of noise has been `used`."""
+        relation = spent.relation
         if relation is not None and relation.key != ledger.relation.key:
             raise InvalidParameterError(
                 f"this accountant protects neighbours that differ by {relation.words}; the call asks for "
                 f"{ledger.relation.words}. Use one accountant for each data set and neighbouring relation"
             )
+        if used:
+            refuse_used_stream()
         if ledger.delta > 0 and not ledger.staged:
-            mu_squared, slack = mu_squared + ledger.mu**2, slack + ledger.slack
+            cost = Cost(ledger.mu**2, ledger.slack, 0.0)
         else:
-            slack, pure = slack + ledger.delta, pure + ledger.epsilon
-        if not self._fits(mu_squared, slack, pure):
+            cost = Cost(0.0, ledger.delta, ledger.epsilon)
+        if not self._fits(spent.after(cost, ledger.relation, seeded=False)):
             left = self._room(spent)
             raise BudgetExceededError(
                 f"the call asks for epsilon={ledger.epsilon:g}, delta={ledger.delta:g}, but of the total "
@@ -199,10 +217,11 @@ class PrivacyAccountant:
                 f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
                 "ask for less, or stop releasing from this data set"
             )
-        return Spent(mu_squared, slack, pure, ledger.relation, seeded or ledger.seeded)
+        return cost
 
-    def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
-        left, delta = self._total.epsilon * (1 + ROUNDING) - pure, self._total.delta
+    def _fits(self, spent: Spent) -> bool:
+        mu_squared, slack = spent.mu_squared, spent.slack
+        left, delta = self._total.epsilon * (1 + ROUNDING) - spent.pure, self._total.delta
         if mu_squared == 0:
             return left >= 0 and slack <= delta * (1 + ROUNDING)
         # The delta of a small Gaussian loss may underflow, but it is never 0.

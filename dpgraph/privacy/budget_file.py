@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.accountant import Budget, PrivacyAccountant, Spent
-from dpgraph.privacy.relation import Relation
+from dpgraph.privacy.accountant import PrivacyAccountant, Spent
+from dpgraph.privacy.budget_schema import Books, Head, add_line, has_stream, make_file, read_head, read_on
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
 
-#: Marks a database as a budget: "dpgb" in ASCII, in its header.
-_APPLICATION = 0x64706762
 _PATIENCE = 60.0  # seconds that a call waits for the lock of another process
-
-#: Every line of `calls` holds the sums over all calls up to it, so that the last one is the state. Lines are only
-#: ever added.
-_SCHEMA = (
-    "CREATE TABLE total (epsilon REAL NOT NULL, delta REAL NOT NULL)",
-    """CREATE TABLE calls (
-        id INTEGER PRIMARY KEY, time TEXT NOT NULL, process INTEGER NOT NULL,
-        epsilon REAL NOT NULL, delta REAL NOT NULL,
-        mu_squared REAL NOT NULL, slack REAL NOT NULL, pure REAL NOT NULL, seeded INTEGER NOT NULL,
-        relation TEXT NOT NULL, words TEXT NOT NULL
-    )""",
-    "CREATE TRIGGER no_change BEFORE UPDATE ON calls BEGIN SELECT RAISE(ABORT, 'a charge is final'); END",
-    "CREATE TRIGGER no_refund BEFORE DELETE ON calls BEGIN SELECT RAISE(ABORT, 'a charge is final'); END",
-    f"PRAGMA application_id = {_APPLICATION}",
-)
 
 
 class Charge(NamedTuple):
@@ -52,7 +33,7 @@ class FileAccountant(PrivacyAccountant):
 
     The file is an SQLite database. A call is debited in one transaction under the lock of the file, and the debit is
     on disk before any data is read. A process that dies at any moment has debited its call whole, or not at all and
-    read nothing.
+    read nothing. A file that is empty, or is no longer the one that was opened, is refused.
 
     Parameters
     ----------
@@ -71,10 +52,12 @@ class FileAccountant(PrivacyAccountant):
     Notes
     -----
     *Guarantee.* That of :class:`PrivacyAccountant`, over all calls of all processes that use the file. A pickled
-    accountant is its path: workers that receive it share the budget.
+    accountant is its path: workers that receive it share the budget. Pass it as ``accountant=`` there, since a ``with``
+    block does not reach other processes. The file keeps hashes of all seeds, and refuses to use one twice.
 
-    *Limits.* A copy of the file is a second budget, and an old copy put back in its place forgets what was spent since:
-    nothing in a file can prevent that. Locks do not work on some network file systems: keep it on a local disk.
+    *Limits.* A copy of the file is a second budget, and an old copy put back in its place forgets what was spent since,
+    which only an accountant that is open notices: nothing in a file can prevent that (docs/guarantee.md, "A budget in a
+    file"). Locks do not work on some network file systems: keep it on a local disk.
     :meth:`report` has the releases of this process; :meth:`charges` has every debit of every process.
 
     Examples
@@ -90,15 +73,14 @@ class FileAccountant(PrivacyAccountant):
     def __init__(
         self, path: str | os.PathLike[str], *, epsilon: float | None = None, delta: float | None = None
     ) -> None:
-        if "\0" in str(path):
+        if b"\0" in os.fsencode(path):
             raise InvalidParameterError("the path of a budget file may not hold a null character; give it another name")
-        self._path = Path(path).absolute()
-        if not self._path.exists() or self._path.stat().st_size == 0:
+        self._path, self._books = Path(path).absolute(), Books()
+        self._head: Head | None = None
+        # A link that leads nowhere is no budget file either; it is not followed.
+        if not os.path.lexists(self._path):
             self._make(epsilon, delta)
-        with self._transaction() as database:
-            if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
-                raise InvalidParameterError(f"{self._path} is not a budget file of dpgraph")
-            found = Budget(*database.execute("SELECT epsilon, delta FROM total").fetchone())
+        found = self._opened().total
         for name, asked, there in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
             if asked is not None and asked != there:
                 raise InvalidParameterError(
@@ -106,6 +88,11 @@ class FileAccountant(PrivacyAccountant):
                     "its file is made"
                 )
         super().__init__(epsilon=found.epsilon, delta=found.delta)
+
+    def _opened(self) -> Head:
+        """Read the file for the first time."""
+        with self._transaction() as (database, _):
+            return read_head(database)
 
     def _make(self, epsilon: float | None, delta: float | None) -> None:
         """Make the file, for its owner only, unless another process is faster."""
@@ -115,59 +102,80 @@ class FileAccountant(PrivacyAccountant):
                 "with 'dpgraph budget FILE --epsilon ...'"
             )
         total = PrivacyAccountant(epsilon=epsilon, delta=delta or 0.0).total
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-        with self._transaction() as database:
-            if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                for statement in _SCHEMA:
-                    database.execute(statement)
-                database.execute("INSERT INTO total VALUES (?, ?)", total)
+        try:
+            make_file(self._path, total)
+        except FileExistsError:
+            pass
+        except (OSError, sqlite3.Error) as error:
+            raise InvalidParameterError(
+                f"the budget file {self._path} cannot be made ({error}). It needs a folder that exists and may be "
+                "written, on a disk that knows hard links. Nothing was read and nothing was spent"
+            ) from None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return FileAccountant, (self._path,)
+        return _reopened, (self._path, self._head)
+
+    def is_of(self, head: Head) -> bool:
+        """Whether this is the budget of a file that was made with this head."""
+        return self._head == head
 
     def charge(self, ledger: Ledger) -> None:
         """Debit one call in the file, all of it, or refuse and change nothing."""
-        with self._transaction() as database:
-            spent = self._after(_state(database), ledger)
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            call = (now, os.getpid(), ledger.epsilon, ledger.delta)
-            sums = (spent.mu_squared, spent.slack, spent.pure, spent.seeded)
-            line = (*call, *sums, ledger.relation.key, ledger.relation.words)
-            database.execute(f"INSERT INTO calls VALUES (NULL{', ?' * len(line)})", line)
+        with self._transaction() as (database, books):
+            used = ledger.stream is not None and has_stream(database, ledger.stream)
+            add_line(database, books, self._cost(books.spent, ledger, used), ledger)
         self._ledgers.append(ledger)
 
     def charges(self) -> list[Charge]:
         """Every debit so far, of all processes: when, of which process, epsilon and delta."""
-        with self._transaction() as database:
+        with self._transaction() as (database, _):
             return [Charge(*row) for row in database.execute("SELECT time, process, epsilon, delta FROM calls")]
 
     def _state(self) -> Spent:
-        with self._transaction() as database:
-            return _state(database)
+        with self._transaction() as (_, books):
+            return books.spent
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A connection that holds the lock of the file; what is done there is done whole, or not at all.
+    def _transaction(self) -> Iterator[tuple[sqlite3.Connection, Books]]:
+        """A connection that holds the lock of the file, and its books; what is done is done whole, or not at all.
 
-        Every transaction has a connection of its own, since one may not be carried into a forked process.
+        Every transaction has a connection of its own, since one may not be carried into a forked process. None makes a
+        file: one that has vanished would come back unspent.
         """
         try:
-            with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as database:
+            uri = f"{self._path.as_uri()}?mode=rw"
+            with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)) as database:
                 database.execute("PRAGMA synchronous = FULL")
                 database.execute("BEGIN IMMEDIATE")
-                yield database
+                books = self._read(database)
+                yield database, books
                 database.execute("COMMIT")
+            self._books = books
         # A damaged text is no UTF-8, and a damaged number may be anything.
-        except (sqlite3.Error, UnicodeError, TypeError) as error:
+        except (sqlite3.Error, OSError, UnicodeError, TypeError) as error:
             raise InvalidParameterError(
                 f"the budget file {self._path} cannot be used ({error}). Nothing was read and nothing was spent"
             ) from None
 
+    def _read(self, database: sqlite3.Connection) -> Books:
+        """Read on, in a file that is still the one that this accountant was opened with."""
+        if self._path.stat().st_size == 0:
+            raise sqlite3.DatabaseError(
+                "it is empty: what had been charged to it is lost. If nothing ever was, delete it, and make it again"
+            )
+        head = read_head(database)
+        if self._head is not None and head != self._head:
+            raise sqlite3.DatabaseError("it is another budget than the one that this accountant was opened with")
+        self._head = head
+        return read_on(database, self._books)
 
-def _state(database: sqlite3.Connection) -> Spent:
-    query = "SELECT mu_squared, slack, pure, seeded, relation, words FROM calls ORDER BY id DESC LIMIT 1"
-    for mu_squared, slack, pure, seeded, *relation in database.execute(query):
-        if not all(isinstance(value, float) and 0 <= value < math.inf for value in (mu_squared, slack, pure)):
-            raise sqlite3.DatabaseError("damaged")
-        return Spent(mu_squared, slack, pure, Relation(*relation), bool(seeded))
-    return Spent()
+
+def _reopened(path: Path, head: Head) -> FileAccountant:
+    """What another process unpickles."""
+    accountant = FileAccountant(path)
+    if not accountant.is_of(head):
+        raise InvalidParameterError(
+            f"the budget file {path} is another one than that of the accountant which was pickled. Nothing was read "
+            "and nothing was spent"
+        )
+    return accountant

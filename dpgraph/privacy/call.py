@@ -25,10 +25,12 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
-from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
+from dpgraph.privacy.ledger import ROUNDING, Ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
+from dpgraph.privacy.streams import remember, warn_of_used_stream
 from dpgraph.progress import BAR
 from dpgraph.typing import FloatArray, IntArray
 
@@ -360,7 +362,8 @@ def open_call(  # noqa: PLR0913
     is a source, or what a public argument ``rng`` stands for. Good events may use `slack` < delta of delta. With
     `staged`, pure parts may come before a Gaussian one (:meth:`Call.decide`), and the accountant is
     charged (epsilon, delta) in place of a GDP parameter. A number out of range, also a GDP parameter below `least_mu`,
-    raises InvalidParameterError, an accountant that refuses BudgetExceededError.
+    raises InvalidParameterError, as does a seed that the accountant has seen before, and an accountant that refuses
+    BudgetExceededError.
     """
     if accountant is not None and not isinstance(accountant, PrivacyAccountant):
         raise InvalidParameterError(
@@ -369,15 +372,19 @@ def open_call(  # noqa: PLR0913
     epsilon, delta, noise = check_epsilon(epsilon), check_optional_delta(delta), noise_source(noise)
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, staged=staged)
+    ledger = Ledger(epsilon, delta, slack, relation, noise.stream, staged=staged)
     if delta > 0 and ledger.mu < least_mu:
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
     accountant = accountant if accountant is not None else ambient_accountant()
+    if noise.stream is not None:
+        warn_of_used_stream(noise.stream)
     if accountant is not None:
         accountant.charge(ledger)
     if (debited := _DEBITED.get()) is not None:
         debited.append(ledger)
+    if noise.stream is not None:
+        remember(noise.stream)
     return Call(ledger, noise)

@@ -1,12 +1,10 @@
-"""The budget of one private call, with one line for each release, and which accountant is debited."""
+"""The budget of one private call, with one line for each release."""
 
 from __future__ import annotations
 
 import math
-import os
-from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scipy.special import ndtri
 
@@ -16,25 +14,11 @@ from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.grid import laplace_quantile
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
+from dpgraph.privacy.streams import Stream
 from dpgraph.progress import BAR
-
-if TYPE_CHECKING:
-    from dpgraph.privacy.accountant import PrivacyAccountant
 
 #: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
 ROUNDING = 1e-9
-
-#: Accountants whose ``with`` block encloses the running code, outermost first. Immutable, so that threads and tasks
-#: that enter the same accountant cannot disturb each other.
-ENCLOSING: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accountants", default=())
-
-#: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `ENCLOSING`.
-OPEN_BLOCKS: list[PrivacyAccountant] = []
-
-#: Environment variable that is set while a ``with`` block is open. A process that is started then finds it.
-OPEN_BLOCK_MARKER = "DPGRAPH_OPEN_ACCOUNTANT"
-#: What this process found there.
-STARTED_INSIDE = os.environ.get(OPEN_BLOCK_MARKER)
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
@@ -64,10 +48,17 @@ class Ledger:
     """
 
     def __init__(
-        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, staged: bool = False
+        self,
+        epsilon: float,
+        delta: float,
+        slack: float,
+        relation: Relation,
+        stream: Stream | None,
+        staged: bool = False,
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
-        self.relation, self.seeded = relation, seeded
+        #: `stream` is that of seeded noise.
+        self.relation, self.stream = relation, stream
         #: Whether releases are stages of their own (:meth:`stage`).
         self.staged = staged
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
@@ -83,7 +74,7 @@ class Ledger:
         Each stage is (epsilon, slack)-DP by itself, whatever came before; epsilons and slacks of all stages add up
         (docs/proofs.md, "Composition", rule 3). Its lines appear in this ledger, which takes no others.
         """
-        stage = Ledger(epsilon, 0.0, slack, self.relation, self.seeded)
+        stage = Ledger(epsilon, 0.0, slack, self.relation, self.stream)
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
         if not fits or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
@@ -106,7 +97,7 @@ class Ledger:
             raise DPGraphError("internal error: this choice is not free")
         if pure:
             return self.stage(self.epsilon - spent)
-        rest = Ledger(self.epsilon, self.delta, 0.0, self.relation, self.seeded)
+        rest = Ledger(self.epsilon, self.delta, 0.0, self.relation, self.stream)
         self.mu, rest._whole, self._free = rest.mu, self, len(self.entries)
         self._stages.append(rest)
         return rest
@@ -178,7 +169,7 @@ class Ledger:
             adjacency=self.relation.words,
             relation=self.relation.key,
             entries=tuple(replace(e, share=0.0) if k < self._free else e for k, e in enumerate(self.entries)),
-            seeded=self.seeded,
+            seeded=self.stream is not None,
             delta_slack=self.slack,
         )
 
@@ -207,29 +198,6 @@ class Ledger:
 
 def _within(used: float, limit: float) -> bool:
     return used <= limit * (1 + ROUNDING)
-
-
-def ambient_accountant() -> PrivacyAccountant | None:
-    """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
-
-    That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
-    charged to the block that is open in the process, because charging nobody would spend a budget twice. If several
-    are open elsewhere, it is refused. So is a process that was started inside a block of another one.
-    """
-    if enclosing := ENCLOSING.get():
-        return enclosing[-1]
-    candidates = set(OPEN_BLOCKS)
-    if len(candidates) > 1:
-        raise InvalidParameterError(
-            "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
-            "it is unclear which budget pays; pass accountant= to the call"
-        )
-    if not candidates and STARTED_INSIDE is not None:
-        raise InvalidParameterError(
-            f"process {STARTED_INSIDE} started this one inside a `with` block of its accountant, which cannot be "
-            "charged from here. Pass accountant= to the call: a dpgraph.FileAccountant serves several processes"
-        )
-    return candidates.pop() if candidates else None
 
 
 def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:

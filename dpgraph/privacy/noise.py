@@ -32,6 +32,7 @@ from dpgraph.privacy.grid import (
     sum_on_grid,
 )
 from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_rows
+from dpgraph.privacy.streams import stream_of
 from dpgraph.typing import FloatArray, IntArray
 
 #: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
@@ -47,14 +48,20 @@ class NoiseSource:
     processes draw the same noise. A source cannot be pickled or copied.
     """
 
-    def __init__(self, generator: np.random.Generator | None) -> None:
-        self.seeded = generator is not None
+    def __init__(self, generator: np.random.Generator | None, *, lasting: bool = True) -> None:
+        #: Where seeded noise comes from; a `lasting` generator belongs to the caller.
+        self.stream = None if generator is None else stream_of(generator, lasting=lasting)
         self._generator = generator if generator is not None else _cryptographic_generator()
         self._pid = os.getpid()
         self._reserve: dict[float, FloatArray] = {}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a NoiseSource cannot be copied or pickled: two copies would draw the same noise")
+
+    @property
+    def seeded(self) -> bool:
+        """Whether whoever knows the seed can make the noise again."""
+        return self.stream is not None
 
     @property
     def generator(self) -> np.random.Generator:
@@ -256,7 +263,7 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
     """
     if isinstance(rng, NoiseSource):
         return rng
-    return NoiseSource(None if rng is None else as_generator(rng))
+    return NoiseSource(None if rng is None else as_generator(rng), lasting=isinstance(rng, np.random.Generator))
 
 
 def _cryptographic_generator() -> np.random.Generator:

@@ -126,8 +126,8 @@ def test_an_automatic_rank_is_chosen_for_as_the_two_columns_that_products_have()
 def test_an_accountant_pays_epsilon_and_delta_for_a_call_that_the_degrees_decide():
     accountant = dpgraph.PrivacyAccountant(epsilon=4.0, delta=1e-6)
     G = nx.barabasi_albert_graph(600, 10, seed=0)
-    budget = {"epsilon": 4.0, "delta": 1e-6, "rank": 2, "mechanism": "auto", "rng": 0, "accountant": accountant}
-    dpgraph.private_normalized_adjacency(G, **budget)
+    budget = {"epsilon": 4.0, "delta": 1e-6, "rank": 2, "mechanism": "auto", "accountant": accountant}
+    dpgraph.private_normalized_adjacency(G, **budget, rng=0)
     with pytest.raises(dpgraph.BudgetExceededError):
         dpgraph.private_normalized_adjacency(G, **(budget | {"epsilon": 0.01}))
 

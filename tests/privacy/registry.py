@@ -38,8 +38,8 @@ import numpy as np
 import dpgraph
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import Box
 from tests.privacy.inputs import (

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.ledger import ambient_accountant
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.relation import Edge, Record
 from dpgraph.privacy.report import Pairs
 
 EDGE = Edge()
 
 
-def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed=0, staged=False):
+def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed=None, staged=False):
     """Open the ledger of one private call, as every mechanism does before it reads data."""
     noise = noise_source(seed)
     opened = open_call(
@@ -321,7 +321,7 @@ def test_every_scale_that_is_handed_out_is_sensitivity_over_mu():
 
 
 def test_the_report_of_a_call_is_its_guarantee():
-    ledger = call(1.0, 1e-6, slack=2e-7)
+    ledger = call(1.0, 1e-6, slack=2e-7, seed=0)
     report = ledger.report()
     assert (report.epsilon, report.delta, report.seeded) == (1.0, 1e-6, True)
     assert gdp_delta(report.mu, report.epsilon) + report.delta_slack <= report.delta

@@ -5,6 +5,7 @@ import os
 import pickle
 import sqlite3
 import stat
+from contextlib import closing
 
 import networkx as nx
 import numpy as np
@@ -14,8 +15,9 @@ import dpgraph
 from dpgraph import FileAccountant, PrivacyAccountant
 from dpgraph.__main__ import main
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import budget_schema
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.ledger import OPEN_BLOCK_MARKER
+from dpgraph.privacy.open_blocks import _MARKER as OPEN_BLOCK_MARKER
 from dpgraph.privacy.relation import Edge, Record
 from tests import programs
 
@@ -28,7 +30,7 @@ def path(tmp_path):
 
 
 def spend(accountant, epsilon, delta=0.0, **more):
-    more = {"relation": Edge(), "noise": 0} | more
+    more = {"relation": Edge(), "noise": None} | more
     return open_call(epsilon=epsilon, delta=delta, accountant=accountant, **more)
 
 
@@ -72,11 +74,199 @@ def test_the_file_is_for_its_owner(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("change", ["UPDATE calls SET pure = 0", "DELETE FROM calls"])
-def test_a_charge_cannot_be_taken_back_by_accident(path, change):
-    spend(FileAccountant(path, epsilon=1.0), 0.1)
-    with pytest.raises(sqlite3.IntegrityError, match="final"), sqlite3.connect(path) as database:
-        database.execute(change)
+def edit(path, *statements):
+    """What a hand with an SQLite shell does."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for statement in statements:
+            database.execute(statement)
+
+
+def line(number, **changes):
+    """SQL that adds a line: by default a right one, after a call of epsilon 0.25."""
+    values = {
+        "id": number, "time": "'now'", "process": 1, "epsilon": 0.25, "delta": 0.0,
+        "mu_squared": 0.0, "slack": 0.0, "pure": 0.25, "all_mu_squared": 0.0, "all_slack": 0.0, "all_pure": 0.5,
+        "relation": "'edge'", "words": "'an edge'",
+    } | changes  # fmt: skip
+    return f"INTO calls ({', '.join(values)}) VALUES ({', '.join(map(str, values.values()))})"
+
+
+BY_ACCIDENT = [
+    "UPDATE calls SET pure = 0",
+    "DELETE FROM calls",
+    "UPDATE total SET epsilon = 99",
+    "DELETE FROM total",
+    "INSERT INTO total VALUES ('other', 99.0, 0.0)",
+    "INSERT OR REPLACE INTO total (rowid, name, epsilon, delta) VALUES (1, 'other', 99.0, 0.0)",
+    f"INSERT {line(2, pure=0.0, all_pure=0.0)}",
+    f"INSERT {line(2, pure=0.0, all_pure=0.125)}",
+    f"INSERT {line(2, pure=-0.25, all_pure=0.0)}",
+    f"INSERT {line(2, pure=0.25, all_pure=0.25)}",
+    f"INSERT {line(2, pure=9e999, all_pure=9e999)}".replace("inf", "9e999"),
+    f"INSERT {line(2, pure=chr(39) + 'x' + chr(39))}",
+    f"INSERT {line(2, relation=chr(39) + 'record' + chr(39))}",
+    f"INSERT {line(1, all_pure=0.25, epsilon=0.1, pure=0.1)}",
+    f"INSERT {line(0, all_pure=0.25)}",
+    f"INSERT {line(9, all_pure=0.25)}",
+    f"INSERT {line('NULL')}",
+    f"INSERT OR REPLACE {line(1, pure=0.0, all_pure=0.0)}",
+    f"INSERT OR IGNORE {line(9, pure=0.0, all_pure=0.0)}",
+]
+
+
+@pytest.mark.parametrize("change", BY_ACCIDENT)
+def test_nothing_is_taken_back_or_enlarged_by_accident(path, change):
+    accountant = FileAccountant(path, epsilon=1.0)
+    spend(accountant, 0.25)
+    with pytest.raises(sqlite3.IntegrityError):
+        edit(path, change)
+    assert FileAccountant(path).total == accountant.total
+    assert FileAccountant(path).spent.epsilon == 0.25
+
+
+def test_a_line_that_adds_up_may_be_added_by_hand(path):
+    spend(FileAccountant(path, epsilon=1.0), 0.25)
+    edit(path, f"INSERT {line(2)}")
+    assert FileAccountant(path).remaining.epsilon == 0.5
+
+
+TRIGGERS = [statement.split()[2] for statement in budget_schema._SCHEMA if "TRIGGER" in statement]
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_a_file_that_has_lost_a_trigger_is_refused(path, trigger):
+    accountant = FileAccountant(path, epsilon=1.0)
+    edit(path, f"DROP TRIGGER {trigger}")
+    for use in (lambda: FileAccountant(path), lambda: accountant.spent, lambda: spend(accountant, 0.25)):
+        with pytest.raises(InvalidParameterError, match="tables and triggers"):
+            use()
+
+
+BY_INTENT = [
+    "UPDATE calls SET all_pure = 0.25 WHERE id = 2",
+    "UPDATE calls SET pure = 0.0, all_pure = 0.0 WHERE id = 1",
+    "UPDATE calls SET pure = 0.125",
+    "UPDATE calls SET pure = -0.25, all_pure = 0.0 WHERE id = 2",
+    "DELETE FROM calls WHERE id = 1",
+    "UPDATE calls SET id = 3 WHERE id = 2",
+]
+
+
+@pytest.mark.parametrize("change", BY_INTENT)
+def test_readers_find_what_was_changed_while_the_triggers_were_away(path, change):
+    accountant = FileAccountant(path, epsilon=1.0)
+    for _ in range(2):
+        spend(accountant, 0.25)
+    with closing(sqlite3.connect(path)) as database:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    away = ["PRAGMA ignore_check_constraints = ON", *(f"DROP TRIGGER {name}" for name, _ in triggers)]
+    edit(path, *away, change, *(sql for _, sql in triggers))
+    for use in (lambda: FileAccountant(path), lambda: accountant.spent, lambda: spend(accountant, 0.25)):
+        with pytest.raises(InvalidParameterError, match="cannot be used"):
+            use()
+
+
+# --- files that go away and come back ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o600])
+def test_an_empty_file_is_no_fresh_budget(path, mode):
+    """Neither where there never was one, nor in the place of one that was charged."""
+    path.touch(mode)
+    with pytest.raises(InvalidParameterError, match="it is empty"):
+        FileAccountant(path, epsilon=1.0)
+    assert path.stat().st_size == 0
+    path.unlink()
+    accountant = FileAccountant(path, epsilon=1.0)
+    spend(accountant, 0.75)
+    path.unlink()
+    path.touch(mode)
+    for use in (lambda: FileAccountant(path, epsilon=1.0), lambda: accountant.spent, lambda: spend(accountant, 0.75)):
+        with pytest.raises(InvalidParameterError, match="it is empty"):
+            use()
+    assert path.stat().st_size == 0
+
+
+def test_a_file_that_has_vanished_is_not_made_again_by_a_live_accountant(path):
+    accountant = FileAccountant(path, epsilon=1.0)
+    pickled = pickle.dumps(accountant)
+    path.unlink()
+    for use in (lambda: accountant.remaining, lambda: spend(accountant, 0.5), lambda: pickle.loads(pickled)):
+        with pytest.raises(InvalidParameterError, match="budget file"):
+            use()
+    assert not path.exists()
+
+
+def test_another_budget_in_the_place_of_the_first_is_refused(path):
+    accountant = FileAccountant(path, epsilon=1.0)
+    pickled = pickle.dumps(accountant)
+    path.unlink()
+    FileAccountant(path, epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="another budget"):
+        spend(accountant, 0.5)
+    with pytest.raises(InvalidParameterError, match="another one"):
+        pickle.loads(pickled)
+    assert FileAccountant(path).spent.epsilon == 0
+
+
+def test_a_live_accountant_notices_an_old_copy(path):
+    accountant = FileAccountant(path, epsilon=1.0)
+    spend(accountant, 0.25)
+    old = path.read_bytes()
+    spend(accountant, 0.5)
+    assert accountant.spent.epsilon == 0.75
+    path.write_bytes(old)
+    with pytest.raises(InvalidParameterError, match="lines that were there are gone"):
+        spend(accountant, 0.25)
+    spend(FileAccountant(path), 0.125)  # a new one cannot know
+    with pytest.raises(InvalidParameterError, match="its lines have been changed"):
+        spend(accountant, 0.25)
+
+
+def test_the_file_appears_whole(path, monkeypatch):
+    """Another process that looks just before the file has its name sees none, and just after a finished one."""
+    link, seen = os.link, []
+
+    def watched(source, target):
+        assert not path.exists()
+        assert stat.S_IMODE(os.stat(source).st_mode) == 0o600
+        link(source, target)
+        seen.append(FileAccountant(path).total.epsilon)
+
+    monkeypatch.setattr(os, "link", watched)
+    before = os.umask(0)
+    try:
+        FileAccountant(path, epsilon=1.0)
+    finally:
+        os.umask(before)
+    assert seen == [1.0]
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_faster_of_two_makers_wins(path, monkeypatch):
+    link = os.link
+
+    def late(source, target):
+        monkeypatch.setattr(os, "link", link)
+        spend(FileAccountant(path, epsilon=1.0), 0.25)
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    assert FileAccountant(path, epsilon=1.0).spent.epsilon == 0.25
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["missing/budget.db", "a\0b"])
+def test_a_file_that_cannot_be_made_is_an_error_of_the_package(tmp_path, name):
+    with pytest.raises(InvalidParameterError, match="budget file"):
+        FileAccountant(tmp_path / name, epsilon=1.0)
+
+
+@pytest.mark.parametrize("name", ["100%25 ?mode=memory#x.db", "späte Daten.db"])
+def test_any_name_is_a_name(tmp_path, name):
+    spend(FileAccountant(tmp_path / name, epsilon=1.0), 0.25)
+    assert FileAccountant(tmp_path / name).spent.epsilon == 0.25
+    assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
 # --- files that are no budget ------------------------------------------------------------------------------------
@@ -86,7 +276,6 @@ def test_a_file_that_is_not_there_is_only_made_with_an_epsilon(path):
     with pytest.raises(InvalidParameterError, match="no budget file"):
         FileAccountant(path)
     assert not path.exists()
-    path.touch()  # as a process leaves it that died before it wrote
     assert FileAccountant(path, epsilon=1.0).remaining.epsilon == 1.0
 
 

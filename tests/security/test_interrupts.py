@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import textwrap
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -124,15 +125,16 @@ def test_after_random_interrupts_of_random_functions_everything_still_works(mome
     """Whatever has been read is paid for, and no call is half charged."""
     rng = np.random.default_rng(3)
     budget = {"epsilon": 1.0, "delta": 1e-6, "rng": 0}
+    purse = partial(PrivacyAccountant, epsilon=1.0, delta=1e-6)
     expected, lines = {}, {}
     for name, call in CALLS.items():
         expected[name] = call(watched(), **budget)  # imports and compiles
         # Some calls do what is done once, too.
-        lines[name] = min(lines_of(lambda call=call: call(watched(), **budget)) for _ in range(4))
+        lines[name] = min(lines_of(lambda call=call: call(watched(), **budget, accountant=purse())) for _ in range(4))
     stopped = 0
     for _ in range(moments):
         name = rng.choice(list(CALLS))
-        G, accountant = watched(), PrivacyAccountant(epsilon=1.0, delta=1e-6)
+        G, accountant = watched(), purse()
 
         def attempt(name=name, G=G, accountant=accountant):
             CALLS[name](G, **budget, accountant=accountant)

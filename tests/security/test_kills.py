@@ -43,7 +43,7 @@ def test_a_budget_loses_nothing_when_a_process_is_killed(tmp_path, moments):
     rng, released = np.random.default_rng(0), 0
     for moment in range(1, moments + 1):
         released += killed(
-            lambda: open_call(epsilon=0.01, delta=0.0, accountant=accountant, relation=Edge(), noise=0), rng
+            lambda: open_call(epsilon=0.01, delta=0.0, accountant=accountant, relation=Edge(), noise=None), rng
         )
         charged = len(accountant.charges())
         assert released <= charged <= released + moment, "one debit may be without its release for every process"
@@ -86,3 +86,18 @@ def test_a_saved_result_is_the_old_or_the_new_one_when_its_writer_is_killed(tmp_
         assert np.array_equal(loaded.values, expected.values)
         found.add(len(loaded.nodes))
     assert found == {4000, 4001}, "the moments lie on one side: they test nothing"
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_a_budget_file_whose_maker_is_killed_is_whole_or_not_there(tmp_path, moments):
+    rng, folders = np.random.default_rng(3), iter(range(10**9))
+
+    def make():
+        FileAccountant(tmp_path / f"{os.getpid()}-{next(folders)}.db", epsilon=1.0)
+
+    make()  # so that the children need not import
+    for _ in range(moments):
+        killed(make, rng)
+    found = list(tmp_path.glob("*.db"))
+    assert len(found) > moments
+    assert all(FileAccountant(path).total.epsilon == 1.0 for path in found)
