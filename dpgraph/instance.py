@@ -16,6 +16,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
@@ -356,9 +357,10 @@ def _kind(given: Any) -> str:
 
 
 def _numbers(given: ArrayLike) -> FloatArray:
+    refuse_masked(given)
     try:
         return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         raise InvalidParameterError("a relation must be an array of numbers, q x q") from None
 
 

@@ -8,9 +8,7 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
+from dpgraph.privacy.guard import debited, debugged, guarded, leaving
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
@@ -243,24 +242,30 @@ _R = TypeVar("_R")
 
 
 def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Mark a public function that spends a budget: an error leaves it without the private data of its frames.
+    """Mark a public function that spends a budget: beside its result nothing private leaves it.
 
     A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
-    logs them, or shows the traceback to others, would publish them. So they are dropped, for a halt, an interrupt and a
-    bug alike. Files and lines stay. With the environment variable ``DPGRAPH_DEBUG`` everything stays, for a debugger.
+    logs them, or shows the traceback to others, would publish them. Messages of libraries quote what they stumble over,
+    and their warnings tell which numbers are large. :mod:`dpgraph.privacy.guard` says what becomes of each.
     """
 
     @wraps(function)
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
+        guard = None
         try:
-            with _bars():
+            with _bars(), guarded() as guard:
                 return function(*args, **kwargs)
         except BaseException as error:
-            if not os.environ.get("DPGRAPH_DEBUG"):
-                del args, kwargs
-                _clear_frames(error, [handled])
-            raise
+            if debugged():
+                raise
+            found = leaving(error, paid=guard is not None and guard.paid, handled=handled)
+        # Outside the handler, as Python would put the first error behind the other one. This frame leaves with it.
+        del args, kwargs, guard
+        try:
+            raise found
+        finally:
+            del found
 
     return called
 
@@ -283,15 +288,6 @@ def _bars() -> Iterator[None]:
         BAR.reset(token)
         if bar is not outer:
             bar.close()
-
-
-def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:
-    """Drop the local variables in the traceback of an error, and of those from which it came."""
-    if error is not None and not any(error is one for one in done):
-        done.append(error)
-        traceback.clear_frames(error.__traceback__)
-        _clear_frames(error.__cause__, done)
-        _clear_frames(error.__context__, done)
 
 
 def open_call(  # noqa: PLR0913
@@ -329,4 +325,5 @@ def open_call(  # noqa: PLR0913
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
         accountant.charge(ledger)
+    debited()
     return Call(ledger, noise)

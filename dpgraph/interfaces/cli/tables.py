@@ -112,9 +112,12 @@ class Covariance(TableRelease, StrategyRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         variances = np.linalg.eigvalsh(result.matrix)[::-1]
+        reached = f"the private mean square of a record's length is that of --max-norm {result.max_norm:g}: unless "
+        reached += "records are scaled to this length, most of them were longer and have been shortened"
         return [
             f"{source.name}: {len(variances)} columns; principal variances, from the released matrix:",
             " ".join(f"{value:.4g}" for value in variances[:10]),
+            *([reached] if result.at_max_norm else []),
         ]
 
 
