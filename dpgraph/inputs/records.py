@@ -46,7 +46,14 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None, adjac
     rows, width = table_shape(data, adjacency)
     check_memory(f"a table of {width} columns", columns=(30, width))
     columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(width))
-    if len(set(columns)) < len(columns):
+    try:
+        distinct = len(set(columns))
+    except TypeError:  # not hashable, as the columns of a pyarrow table are
+        raise InvalidParameterError(
+            "expected an array, a list or a frame of pandas or polars, which know the labels of their columns; got "
+            f"{type(data).__module__}.{type(data).__qualname__}"
+        ) from None
+    if distinct < len(columns):
         raise InvalidParameterError("column labels must differ")
     if categories is not None and not isinstance(categories, Mapping):
         raise InvalidParameterError(
