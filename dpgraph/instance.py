@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_nonnegative
+from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
@@ -103,7 +104,9 @@ class TwoCSP:
             An unknown variable, u = v, or entries or a weight of the wrong shape or out of range.
         """
         ends = np.array([[self.position(u), self.position(v)]])
-        table = _numbers(relation) * check_nonnegative("the weight of a constraint", weight)
+        if not 0 <= (factor := as_number(weight)) < math.inf:  # which is private, and not shown
+            raise InvalidParameterError("the weight of a constraint must be a nonnegative finite number")
+        table = _numbers(relation) * factor
         self.add_constraints(ends, table[None])
 
     def add_unary(self, u: Hashable, values: ArrayLike, weight: float = 1.0) -> None:
@@ -365,9 +368,10 @@ def _kind(given: Any) -> str:
 
 
 def _numbers(given: ArrayLike) -> FloatArray:
+    refuse_masked(given)
     try:
         return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         raise InvalidParameterError("a relation must be an array of numbers, q x q") from None
 
 

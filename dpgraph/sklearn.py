@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_integer
+from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
+from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 from dpgraph.privacy.open_blocks import inside_a_block
+from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
@@ -168,6 +171,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     delta: float = 0.0
     mechanism: EmbeddingMechanism = "auto"
 
+    @private_function
     def fit(self, X: GraphLike, y: Any = None) -> Self:
         """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         asked: dict[str, Any] = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
@@ -242,6 +246,7 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
     _: KW_ONLY
     resolution: float = 1.0
 
+    @private_function
     def fit(self, X: GraphLike, y: Any = None) -> Self:
         """Release communities of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
         self.communities_ = private_communities(
@@ -305,17 +310,18 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
     adjacency: Literal["replace", "add-remove"] = "replace"
     n_records: int | None = None
 
+    @private_function
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Release the covariance matrix of the rows of X, and keep its eigenvectors."""
-        # Entries are looked at after the debit, and so is whether there are any records where their number is private.
-        least = 0 if self.adjacency == "add-remove" else 1
-        records = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
-        dimension = records.shape[1]
+        # No check of scikit-learn that looks at entries: it would do so before the debit, and show them.
+        check_choice("adjacency", self.adjacency, RECORDS)
+        _, dimension = table_shape(X, self.adjacency, numbers=True)
+        validate_data(self, X, skip_check_array=True)  # names and number of columns
         kept = dimension
         if self.n_components is not None:
             kept = check_integer("n_components", self.n_components, 1, dimension)
         self.covariance_ = private_covariance(
-            records,
+            X,
             delta=self.delta,
             centered=self.centered,
             max_norm=self.max_norm,
@@ -337,13 +343,15 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
     def transform(self, X: ArrayLike) -> FloatArray:
         """Scores of the rows of X, which are as private as X."""
         check_is_fitted(self)
-        records = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray((records - self.mean_) @ self.components_.T)
+        shape = table_shape(X, "replace", numbers=True)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray((read_array(X, shape) - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         """Records that have these scores, and nothing beside the components."""
         check_is_fitted(self)
-        return np.asarray(np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_)
+        scores = read_array(X, table_shape(X, "replace", numbers=True))
+        return np.asarray(scores @ self.components_ + self.mean_)
 
     @property
     def _n_features_out(self) -> int:

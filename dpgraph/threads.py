@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,9 @@ def on_threads(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[
     stop = np.zeros(1, dtype=np.uint8)
     pool = ThreadPoolExecutor(thread_count())
     try:
-        calls = [pool.submit(function, *call, stop) for call in zip(*arguments, strict=True)]
+        calls = [
+            pool.submit(partial(copy_context().run, function), *call, stop) for call in zip(*arguments, strict=True)
+        ]
         return [call.result() for call in calls]
     except BaseException:
         stop[0] = 1

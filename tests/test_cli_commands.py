@@ -315,7 +315,7 @@ def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
     [
         (["covariance", "--epsilon", "1"], "a,b\n1,secret\n", "numbers"),
         (["covariance", "--epsilon", "1"], "a,a\n1,2\n", "differ"),
-        (["covariance", "--epsilon", "1"], "a,b\n1\n", "header"),
+        (["covariance", "--epsilon", "1"], "a,b\n1\n", "another length"),
         (["covariance", "--epsilon", "1"], "", "header"),
         (["marginals", *PRIVACY], "a,b\n1,secret\n", "0 and 1"),
         (["marginals", *PRIVACY, "--plot", "x.png"], "a,b\n1,0\n", "--pair"),

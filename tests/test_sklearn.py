@@ -25,7 +25,7 @@ EACH = pytest.mark.parametrize("kind", [PrivateSpectralEmbedding, PrivateCommuni
 
 _SQUARE = "its table is no adjacency matrix, which is square and symmetric"
 _VERTICES = "points belong to the vertices that were fitted, and are looked up by their labels, not by rows"
-_DOOR = "graphs enter by one door, which does not look into objects of unknown kinds"
+_DOOR = "private data enter by one door, which does not look into objects of unknown kinds before the debit"
 _GRAPHS = {
     "check_complex_data": _SQUARE,
     "check_estimators_empty_data_messages": _SQUARE,
@@ -44,7 +44,10 @@ _GRAPHS = {
 CANNOT_HOLD = {
     PrivateSpectralEmbedding: _GRAPHS,
     PrivateCommunities: _GRAPHS,
-    PrivatePCA: {"check_dtype_object": "turning objects into numbers would look at them before the debit"},
+    PrivatePCA: {
+        "check_dtype_object": "an object that is no number is refused after the debit, in words that do not show it",
+        "check_transformer_data_not_an_array": _DOOR,
+    },
 }
 
 

@@ -146,7 +146,8 @@ class Block:
         else:
             weights = np.frombuffer(b"".join(arcs["weights"]))
             order = np.lexsort((weights, numbers))  # so that both ends of an edge add up in one order
-            numbers, sums = _grouped(numbers[order], weights[order], np.add)
+            with np.errstate(over="ignore"):  # infinity is capped; a worker is in no private call, and would warn
+                numbers, sums = _grouped(numbers[order], weights[order], np.add)
         pairs, heavier = _grouped(numbers // 2, sums, np.maximum)
         rounded = grid.round(heavier)
         pairs, rounded = pairs[rounded > 0], rounded[rounded > 0]

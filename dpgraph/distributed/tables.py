@@ -65,7 +65,11 @@ class EdgeTable:
         least = min(2 * sum(client.nthreads().values()), n)  # public, as the number of blocks may not be
         edges = Edges(n, self.source, self.target, weight, directed, min(max(2, table.npartitions, least), n))
         labels = None if self.numbered else self._labels()
-        self._refuse_faults(client, edges, labels, parts)
+        if self._fault(client, edges, labels, parts) is not None:
+            raise InvalidGraphError(
+                "expected two declared vertices and a finite nonnegative weight in every row; at least one row lacks "
+                "that. The method find_fault of the table tells its owner which"
+            )
         meta = {"block": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
         arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
         shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
@@ -76,6 +80,16 @@ class EdgeTable:
         futures = client.compute(built)
         _wait(client, futures, "edges are sorted", least)
         return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
+
+    def find_fault(self, weight: str | None = None) -> str | None:
+        """Where the first malformed row is, or None: for the owner of the table, as this is exact and costs no budget.
+
+        A row needs two declared vertices and, in the column `weight` if it is given, a finite nonnegative number.
+        """
+        self.check_columns(weight)
+        parts = self._parts([self.source, self.target, *([] if weight is None else [weight])])
+        edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False, blocks=1)
+        return self._fault(_client(), edges, None if self.numbered else self._labels(), parts)
 
     def _labels(self) -> Any:
         """The vertices as an index of pandas on the workers."""
@@ -92,20 +106,18 @@ class EdgeTable:
         }
         return [(file.name, readers[file.suffix](file)) for file in self.frame]
 
-    def _refuse_faults(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> None:
-        """Refuse a table with a malformed row: the rule is that of one machine."""
+    def _fault(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> str | None:
+        """Where the first malformed row is, if there is one: the rule is that of one machine."""
         delayed = require("dask").delayed
         names = [name for name, part in parts for _ in range(part.npartitions)]
         tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
         found = _wait(client, client.compute(tasks), "rows are checked", len(parts), gather=True)
         total = sum(faults for _, faults, _ in found)
-        if total:
-            first = next(k for k, (_, faults, _) in enumerate(found) if faults)
-            before = sum(found[k][0] for k in range(first) if names[k] == names[first])
-            raise InvalidGraphError(
-                f"expected two declared vertices and a finite nonnegative weight in every row; {total} rows lack that, "
-                f"the first of them row {before + found[first][2] + 1} of {names[first]}"
-            )
+        if not total:
+            return None
+        first = next(k for k, (_, faults, _) in enumerate(found) if faults)
+        before = sum(found[k][0] for k in range(first) if names[k] == names[first])
+        return f"{total} rows, the first of them row {before + found[first][2] + 1} of {names[first]}"
 
 
 def _files(path: Path) -> list[Path]:

@@ -17,6 +17,7 @@ from scipy import sparse
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
+from dpgraph.inputs.arrays import check_structure, refuse_masked
 from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
@@ -224,6 +225,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         raise InvalidParameterError(
             f"a matrix has no edge attribute {weight!r}: its entries are the weights; leave weight=None"
         )
+    refuse_masked(G)
     if G.ndim != 2 or G.shape[0] != G.shape[1]:
         raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
     if np.dtype(G.dtype).kind not in "biuf":
@@ -231,9 +233,9 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     n = G.shape[0]
     entries = 0 if sparse.issparse(G) else n
     check_memory(f"a graph of {n} vertices", vertices=(_NUMBERS_PER_VERTEX, n), entries=(entries, n))
-    _check_structure(G)
 
     def edges(signed: bool) -> sparse.csr_array:
+        check_structure(G)
         A = sparse.csr_array(G, dtype=np.float64)
         if not A.has_canonical_format:
             A = A.copy()  # summing works in place, on arrays that belong to the caller
@@ -254,24 +256,6 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 
     return tuple(range(n)), edges
-
-
-def _check_structure(G: Any) -> None:
-    """Refuse a sparse matrix whose index arrays are no matrix: compiled code would read beyond them.
-
-    Every well-formed matrix passes, so that nothing is told about its entries, and this may come before the debit.
-    """
-    try:
-        if getattr(G, "format", "") in ("csr", "csc", "bsr"):
-            view = type(G)((G.data, G.indices, G.indptr), shape=G.shape, copy=False)  # checking may trim its arrays
-            view.check_format(full_check=True)
-        elif getattr(G, "format", "") == "coo":
-            type(G)((G.data, G.coords), shape=G.shape, copy=False)
-    except ValueError:
-        raise InvalidGraphError(
-            "expected a well-formed sparse matrix; its index arrays are damaged. Its method "
-            "check_format(full_check=True) says how"
-        ) from None
 
 
 # --- assembling ------------------------------------------------------------------------------------------------

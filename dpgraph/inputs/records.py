@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.arrays import check_structure, read_array, table_shape
 from dpgraph.linalg.parities import CHUNK
 from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
@@ -37,20 +38,22 @@ class Schema:
         return all(values == (0, 1) for values in self.categories)
 
 
-def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Schema:
+def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None, adjacency: str) -> Schema:
     """Shape, labels and declared categories; no entry of the data is looked at.
 
     The categories of a pandas categorical or polars enum column are part of its declaration and count as public.
     """
+    rows, width = table_shape(data, adjacency)
+    check_memory(f"a table of {width} columns", columns=(30, width))
+    columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(width))
     try:
-        shape = tuple(data.shape) if hasattr(data, "shape") else np.shape(data)
-    except ValueError as error:
-        raise InvalidParameterError("data must be a table: every record needs the same number of entries") from error
-    if len(shape) != 2 or shape[1] < 1:
-        raise InvalidParameterError(f"data must be a table with one record a row; got shape {shape}")
-    check_memory(f"a table of {shape[1]} columns", columns=(30, shape[1]))
-    columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
-    if len(set(columns)) < len(columns):
+        distinct = len(set(columns))
+    except TypeError:  # not hashable, as the columns of a pyarrow table are
+        raise InvalidParameterError(
+            "expected an array, a list or a frame of pandas or polars, which know the labels of their columns; got "
+            f"{type(data).__module__}.{type(data).__qualname__}"
+        ) from None
+    if distinct < len(columns):
         raise InvalidParameterError("column labels must differ")
     if categories is not None and not isinstance(categories, Mapping):
         raise InvalidParameterError(
@@ -61,7 +64,7 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
     if unknown:
         raise InvalidParameterError(f"categories are declared for columns that do not exist: {unknown[:5]}")
     values = tuple(_declared_values(data, label, declared.get(label)) for label in columns)
-    return Schema(columns, values, int(shape[0]))
+    return Schema(columns, values, rows)
 
 
 def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
@@ -86,44 +89,55 @@ def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> t
 def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
     """Read every entry as the number of its value, in pieces of shape (at most 4096, n).
 
-    So the public number of columns says how much memory is taken, however many rows there are.
+    So the public number of columns says how much memory is taken, however many rows there are. Whatever is no declared
+    value is refused in the same words, which do not say where it stands.
     """
-    table: Any = data.tocsr() if scipy.sparse.issparse(data) else data
-    if not (hasattr(table, "columns") or scipy.sparse.issparse(table)):
-        table = np.asarray(table)
+    try:
+        yield from _read_records(data, schema)
+    except Exception:  # of entries of any kind, whose text may quote one
+        raise InvalidParameterError(
+            "every column must hold 0 and 1 only, or values of its declared categories, in rows of one length; at "
+            "least one entry is something else. Declare the values of a categorical column, which must be public, in "
+            "categories=; None among them stands for missing values"
+        ) from None
+
+
+def _read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
+    table: Any = data
+    if scipy.sparse.issparse(data):
+        check_structure(data)
+        table = data.tocsr()
+    elif isinstance(data, (list, tuple)):
+        table = np.array(data, dtype=object)
+    elif not hasattr(data, "columns"):
+        table = np.asarray(data)
+    if tuple(table.shape) != (schema.rows, len(schema.columns)):
+        raise ValueError("rows of several lengths")
     for start in range(0, schema.rows, CHUNK):
         piece = getattr(table, "iloc", table)[start : start + CHUNK]
         piece = piece.toarray() if scipy.sparse.issparse(piece) else piece
         records = np.empty((len(piece), len(schema.columns)), dtype=np.int64)
         for g, (label, values) in enumerate(zip(schema.columns, schema.categories, strict=True)):
             column = np.asarray(piece[label] if hasattr(piece, "columns") else piece[:, g])
-            records[:, g] = _binary(column, label) if values == (0, 1) else _categorical(column, label, values)
+            records[:, g] = _binary(column) if values == (0, 1) else _categorical(column, values)
         yield records
 
 
-def _binary(column: NDArray[Any], label: Any) -> IntArray:
-    try:
-        numbers = _floats(column)
-    except (TypeError, ValueError):
-        numbers = np.full(column.shape, np.nan)
+def _binary(column: NDArray[Any]) -> IntArray:
+    """Numbers, or texts of numbers."""
+    numbers = column.astype(np.float64, casting="unsafe" if column.dtype.kind in "OSU" else "same_kind")
     if not np.all((numbers == 0) | (numbers == 1)):
-        raise InvalidParameterError(
-            f"column {label!r} must hold 0 and 1 only (no NaN, no other value); declare the values of a categorical "
-            "column, which must be public, in categories=; None among them stands for missing values"
-        )
+        raise ValueError("neither 0 nor 1")
     return numbers.astype(np.int64)
 
 
-def _categorical(column: NDArray[Any], label: Any, values: tuple[Any, ...]) -> IntArray:
+def _categorical(column: NDArray[Any], values: tuple[Any, ...]) -> IntArray:
     number = {value: i for i, value in enumerate(values)}
     absent = number.get(None, -1)
-    codes = [absent if _is_missing(value) else number.get(value, -1) for value in column.tolist()]
-    if -1 in codes:
-        raise InvalidParameterError(
-            f"column {label!r} holds a value that is missing from its {len(values)} declared categories (None among "
-            "them stands for missing values)"
-        )
-    return np.array(codes, dtype=np.int64)
+    codes = np.array([absent if _is_missing(value) else number.get(value, -1) for value in column.tolist()])
+    if np.any(codes < 0):
+        raise ValueError("no declared value")
+    return codes.astype(np.int64)
 
 
 def _is_missing(value: Any) -> bool:
@@ -140,18 +154,18 @@ def truncate_rows(records: IntArray, limit: int) -> IntArray:
     return records * (np.cumsum(records, axis=1) <= limit)
 
 
-def as_histogram(x: Any) -> FloatArray:
+def as_histogram(x: Any, shape: tuple[int, ...]) -> FloatArray:
     """Read a histogram, with entries above 2**52 as 2**52: a cap moves no neighbour further away; a refusal tells."""
-    return np.minimum(_read_histogram(x), _MOST_RECORDS)
+    return np.minimum(_read_histogram(x, shape), _MOST_RECORDS)
 
 
-def as_counted_histogram(x: Any) -> tuple[FloatArray, float]:
+def as_counted_histogram(x: Any, shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Read a histogram whose number of records is public, because neighbours replace a record; return both.
 
     The count is the exact sum, rounded once, so that it is the same number for all neighbours. Entries are not clipped:
     clipping one end of a replacement only would move neighbours apart by a column in place of a difference of columns.
     """
-    histogram = _read_histogram(x)
+    histogram = _read_histogram(x, shape)
     try:
         count = math.fsum(histogram.tolist())
     except OverflowError:
@@ -161,16 +175,15 @@ def as_counted_histogram(x: Any) -> tuple[FloatArray, float]:
     return histogram, count
 
 
-def _read_histogram(x: Any) -> FloatArray:
+def _read_histogram(x: Any, shape: tuple[int, ...]) -> FloatArray:
     try:
-        histogram = _floats(np.asarray(x))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError("the histogram must be numeric") from error
-    if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
-        raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
+        histogram = read_array(x, shape)
+        fits = bool(np.all(histogram >= 0))
+    except InvalidParameterError:
+        fits = False
+    if not fits:
+        raise InvalidParameterError(
+            "the histogram must hold finite nonnegative numbers, of records of each type; at least one entry is "
+            "something else. Clean the data first, and pass a numeric array"
+        )
     return histogram
-
-
-def _floats(array: NDArray[Any]) -> FloatArray:
-    """Numbers, or texts of numbers, as float64; complex numbers and dates raise TypeError."""
-    return array.astype(np.float64, casting="unsafe" if array.dtype.kind in "OSU" else "same_kind")

@@ -27,6 +27,8 @@ CodeArray = NDArray[np.uint64]
 COORDINATE_LIMIT, CELL_LIMIT = 2**22, 2**24
 #: Records come at most so many at a time.
 CHUNK = 4096
+#: Bits of the two digits of a factor.
+_DIGIT_BITS = 20
 
 
 def character_table(size: int) -> FloatArray:
@@ -78,7 +80,9 @@ class ParityBasis:
                 "are supported. Ask for a smaller k or degree, or for fewer attributes"
             )
         half = float(self.counts[: -(-order // 2) + 1].sum())
-        check_memory(f"{count:.3g} parities", parities=(order + 8, float(count)), products=(3, CHUNK, half))
+        check_memory(
+            f"{count:.3g} parities", parities=(order + 8, float(count)), products=(3 if self.whole else 5, CHUNK, half)
+        )
         self.offsets = np.concatenate([[0], np.cumsum(self.sizes - 1)])
         self.owner = np.repeat(np.arange(self.sizes.size), self.sizes - 1)
         #: members[j]: the coordinates of order j as rows of j increasing function numbers.
@@ -152,29 +156,80 @@ class ParityBasis:
         shapes, which = np.unique(self.sizes[sets], axis=0, return_inverse=True)
         return [self.group(sets[which == i]) for i in range(len(shapes))]
 
-    def sums(self, pieces: Iterable[IntArray]) -> FloatArray:
-        """Sums of all coordinates over records, shape (D,); pieces of a table hold attribute values 0..q_g - 1."""
+    @property
+    def whole(self) -> bool:
+        """Whether all functions are whole numbers: attributes have two values."""
+        return bool(np.all(self.sizes == 2))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Bound on what :meth:`sums` rounds off of a coordinate of one record.
+
+        Either factor, of size 2**e at most, is rounded to a multiple of 2**(e - 40), after a few roundings of doubles.
+        """
+        return 0.0 if self.whole else 1.1 * 2.0 ** (2 * self._exponent - 2 * _DIGIT_BITS)
+
+    @cached_property
+    def _exponent(self) -> int:
+        """Products of the functions of at most ceil(order/2) attributes are at most 2 to this."""
+        largest = max(float(np.abs(character_table(int(q))).max()) for q in np.unique(self.sizes))
+        return math.ceil(-(-self.order // 2) * math.log2(largest))
+
+    def sums(self, pieces: Iterable[IntArray]) -> tuple[FloatArray, ...]:
+        """Sums of all coordinates over records, whose exact sum is meant; shape (D,) each.
+
+        Pieces of a table hold attribute values 0..q_g - 1. What is added up for a record, a multiple of a power of two
+        within :attr:`rounding` of its coordinates, depends on that record alone; the sum of them is exact, whatever
+        their number.
+        """
         tables = [character_table(int(q))[:, 1:] for q in self.sizes]
-        return self.product_sums(
-            np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in pieces
-        )
+        blocks = (np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in pieces)
+        return (self.product_sums(blocks),) if self.whole else self._sums_of_digits(blocks)
 
     def product_sums(self, blocks: Iterable[FloatArray]) -> FloatArray:
         """Sums over records of the products of the functions in each coordinate, from their values on each record.
 
         A block has the shape (records, functions). A coordinate is the product of one of at most ceil(order/2) and one
-        of at most floor(order/2) functions, so that all sums are entries of one matrix product.
+        of at most floor(order/2) functions, so that all sums are entries of one matrix product: exact for whole numbers
+        of up to 2**53 in all.
         """
-        high = -(-self.order // 2)
-        widths = np.cumsum([rows.shape[0] for rows in self.members])
-        left, right = int(widths[high]), int(widths[self.order - high])
-        total = np.zeros((left, right))
+        high, right, place = self._halves
+        total: FloatArray = np.zeros(self.size)
         for block in blocks:
             products = self._products(block, high)
-            total += products.T @ products[:, :right]
+            total += (products.T @ products[:, :right])[place]
+        return total
+
+    def _sums_of_digits(self, blocks: Iterable[FloatArray]) -> tuple[FloatArray, ...]:
+        """:meth:`product_sums` of real numbers: products of digits of 20 bits, which are exact, added as integers.
+
+        A block has at most 2**12 records, so that the sums over it stay below 2**53.
+        """
+        high, right, place = self._halves
+        unit, base = 2.0 ** (self._exponent - 2 * _DIGIT_BITS), 2**_DIGIT_BITS
+        total = np.zeros((4, self.size), dtype=np.int64)  # of base**0, base, base**2 and base**4
+        for block in blocks:
+            whole = np.rint(self._products(block, high) / unit)
+            first = np.rint(whole / base)
+            last = whole - first * base
+            total[0] += (last.T @ last[:, :right])[place].astype(np.int64)
+            total[1] += (first.T @ last[:, :right] + last.T @ first[:, :right])[place].astype(np.int64)
+            total[2] += (first.T @ first[:, :right])[place].astype(np.int64)
+            for digit, bits in ((0, _DIGIT_BITS), (1, _DIGIT_BITS), (2, 2 * _DIGIT_BITS)):
+                carried = total[digit] >> bits
+                total[digit] -= carried << bits
+                total[digit + 1] += carried
+        scaled = (float(base) ** 4 * total[3], float(base) ** 2 * total[2], float(base) * total[1] + total[0])
+        return tuple(unit**2 * part for part in scaled)
+
+    @cached_property
+    def _halves(self) -> tuple[int, int, tuple[IntArray, IntArray]]:
+        """Most functions in the first factor of a coordinate; how many second factors; the place of each product."""
+        high = -(-self.order // 2)
+        widths = np.cumsum([rows.shape[0] for rows in self.members])
         row = np.concatenate([self.lookup(self._xor(members[:, :high])) for members in self.members])
         column = np.concatenate([self.lookup(self._xor(members[:, high:])) for members in self.members])
-        return np.asarray(total[row, column])
+        return high, int(widths[self.order - high]), (row, column)
 
     def _products(self, block: FloatArray, order: int) -> FloatArray:
         columns = [np.ones((block.shape[0], 1))]

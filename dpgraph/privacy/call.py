@@ -8,12 +8,9 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
@@ -22,9 +19,10 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
-from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
+from dpgraph.privacy.guard import debited, debugged, guarded, leaving
 from dpgraph.privacy.ledger import ROUNDING, Ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.open_blocks import ambient_accountant
@@ -41,8 +39,6 @@ _ALLOWANCE = 2.0**-30
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
-#: What the outermost private function that runs has debited so far.
-_DEBITED: ContextVar[list[Ledger] | None] = ContextVar("dpgraph_debited", default=None)
 
 
 @dataclass(frozen=True)
@@ -273,26 +269,30 @@ _R = TypeVar("_R")
 
 
 def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Mark a public function that spends a budget: an error leaves it without the private data of its frames.
+    """Mark a public function that spends a budget: beside its result nothing private leaves it.
 
     A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
-    logs them, or shows the traceback to others, would publish them. So they are dropped, for a halt, an interrupt and a
-    bug alike. Files and lines stay. With the environment variable ``DPGRAPH_DEBUG`` everything stays, for a debugger.
-
-    An error after the debit notes that the budget is spent (``__notes__``; a halt has its report).
+    logs them, or shows the traceback to others, would publish them. Messages of libraries quote what they stumble over,
+    and their warnings tell which numbers are large. :mod:`dpgraph.privacy.guard` says what becomes of each.
     """
 
     @wraps(function)
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
+        guard = None
         try:
-            with _bars(), _spending_noted():
+            with _bars(), guarded() as guard:
                 return function(*args, **kwargs)
         except BaseException as error:
-            if not os.environ.get("DPGRAPH_DEBUG"):
-                del args, kwargs
-                _clear_frames(error, [handled])
-            raise
+            if debugged():
+                raise
+            found = leaving(error, guard, handled=handled)
+        # Outside the handler, as Python would put the first error behind the other one. This frame leaves with it.
+        del args, kwargs, guard
+        try:
+            raise found
+        finally:
+            del found
 
     return called
 
@@ -315,34 +315,6 @@ def _bars() -> Iterator[None]:
         BAR.reset(token)
         if bar is not outer:
             bar.close()
-
-
-@contextmanager
-def _spending_noted() -> Iterator[None]:
-    """An outermost private call: the error that ends it notes what has been debited."""
-    if _DEBITED.get() is not None:
-        yield
-        return
-    debited: list[Ledger] = []
-    token = _DEBITED.set(debited)
-    try:
-        yield
-    except BaseException as error:
-        if debited and not isinstance(error, MechanismHalted):
-            epsilon, delta = (math.fsum(getattr(ledger, name) for ledger in debited) for name in ("epsilon", "delta"))
-            error.add_note(f"the budget of this call is spent: epsilon = {epsilon:g}, delta = {delta:g}")
-        raise
-    finally:
-        _DEBITED.reset(token)
-
-
-def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:
-    """Drop the local variables in the traceback of an error, and of those from which it came."""
-    if error is not None and not any(error is one for one in done):
-        done.append(error)
-        traceback.clear_frames(error.__traceback__)
-        _clear_frames(error.__cause__, done)
-        _clear_frames(error.__context__, done)
 
 
 def open_call(  # noqa: PLR0913
@@ -383,8 +355,7 @@ def open_call(  # noqa: PLR0913
         warn_of_used_stream(noise.stream)
     if accountant is not None:
         accountant.charge(ledger)
-    if (debited := _DEBITED.get()) is not None:
-        debited.append(ledger)
+    debited(epsilon, delta)
     if noise.stream is not None:
         remember(noise.stream)
     return Call(ledger, noise)

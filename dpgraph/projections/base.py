@@ -2,11 +2,9 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
@@ -85,28 +83,11 @@ class ProjectionResult(Result):
         )
 
 
-def public_shape(X: ArrayLike) -> tuple[int, ...]:
-    """Shape of a dense array of real numbers. The type of its entries is public too; their values are not looked at."""
-    if sparse.issparse(X):
-        raise InvalidParameterError("expected a dense array; got a sparse one. Pass its toarray(), if that fits")
-    try:
-        array = X if hasattr(X, "shape") else np.asarray(X)
-    except ValueError:
-        raise InvalidParameterError("expected an array; got rows of different lengths") from None
-    if hasattr(getattr(array, "dtype", None), "kind"):  # what does not say is asked when it is read
-        _check_real(array)
-    return np.shape(array)
-
-
-def _check_real(X: Any) -> None:
-    if X.dtype.kind not in "biuf":
-        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {X.dtype}")
-
-
 def as_array(X: ArrayLike) -> FloatArray:
     """Return `X` as float64, or raise :class:`InvalidParameterError` unless it is real and finite."""
     array = np.asarray(X)
-    _check_real(array)
+    if array.dtype.kind not in "biuf":
+        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {array.dtype}")
     array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         raise InvalidParameterError("expected finite entries; at least one entry is NaN or infinite")

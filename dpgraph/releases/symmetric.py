@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.arrays import public_shape, read_array
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, open_call, private_function, show
@@ -14,7 +15,6 @@ from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.projections.base import as_array, public_shape
 from dpgraph.results.records import PrivateSymmetricMatrix
 from dpgraph.typing import FloatArray
 
@@ -119,6 +119,6 @@ def private_symmetric_matrix(  # noqa: PLR0913
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
     check_memory(f"a {shape[0]} x {shape[0]} matrix", copies=(20, *shape))
     call = open_call(epsilon=epsilon, accountant=accountant, relation=relation, noise=noise_source(rng))
-    measurement = Measurement("symmetric matrix", as_array(B), l1=sensitivity)
+    measurement = Measurement("symmetric matrix", read_array(B, shape), l1=sensitivity)
     matrix, approximate = release_symmetric(measurement, mechanism, call)
     return PrivateSymmetricMatrix(matrix, call.report(), approximate)

@@ -85,11 +85,16 @@ class PrivateCovariance(PrivateSymmetricMatrix):
         Private mean of the records, for the centred covariance only.
     max_norm : float
         Longer records were shortened to this length.
+    at_max_norm : bool
+        True if the private mean square of a record's length is that of `max_norm`: unless records are scaled to this
+        length, most of them were longer and have been shortened. Not told of a centred covariance.
     """
 
     trace_bound: float | None = None
     mean: FloatArray | None = None
     max_norm: float = 1.0
+    at_max_norm: bool = False
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, max_norm={self.max_norm:g})"
+        reached = " IS THE MEAN LENGTH: most records may have been shortened" if self.at_max_norm else ""
+        return f"{super().__repr__()[:-1]}, max_norm={self.max_norm:g}{reached})"

@@ -336,16 +336,19 @@ FAULTS = {"a missing end": "7,", "a negative weight": "7,8,-1", "a word": "7,eig
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_bad_rows_are_counted_and_their_place_is_named(client, tmp_path, fault):
+def test_bad_rows_are_refused_in_one_sentence_and_their_owner_finds_them(client, tmp_path, fault):
     rows = ["1,2,1"] * 50
     (tmp_path / "a.csv").write_text("\n".join(["source,target,weight", *rows]))
     rows[20] = rows[40] = FAULTS[fault]
     (tmp_path / "b.csv").write_text("\n".join(["source,target,weight", *rows]))
     budget = dpgraph.PrivacyAccountant(epsilon=3.0)
     table = dpgraph.edge_frame(str(tmp_path), nodes=N)
-    with pytest.raises(dpgraph.InvalidGraphError, match=r"2 rows .* row 21 of b\.csv"):
+    with pytest.raises(dpgraph.InvalidGraphError, match=r"at least one row .* find_fault .* spent") as caught:
         dpgraph.private_degrees(table, epsilon=1.0, weight="weight", max_weight=1.0, accountant=budget)
+    assert not {"21", "b.csv"} & set(str(caught.value).split())  # which row it is is private
     assert budget.spent == (1.0, 0.0)  # it was debited before the rows were read
+    assert table.find_fault("weight") == "2 rows, the first of them row 21 of b.csv"
+    assert dpgraph.edge_frame(str(tmp_path / "a.csv"), nodes=N).find_fault("weight") is None
 
 
 def test_what_is_public_is_checked_before_the_debit(client, edges, tmp_path):

@@ -165,7 +165,7 @@ def test_the_budget_is_debited_before_a_record_is_read():
             raise RuntimeError("read")
 
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(RuntimeError, match="read"):
+    with pytest.raises(InvalidParameterError, match=r"0 and 1 only.*spent"):
         private_marginals(Trap(), 2, accountant=accountant, **BUDGET)
     assert accountant.spent.epsilon == pytest.approx(1.0)
     with pytest.raises(BudgetExceededError):
@@ -400,9 +400,11 @@ def test_the_result_states_the_projection_that_gave_it():
         ({"categories": {0: [1]}}, "at least two"),
         ({"categories": {0: ["x", "y"]}}, "declared categories"),
         ({"categories": {0: [0, 1, 2]}, "sparsity": 1}, "0/1 attributes only"),
-        ({"data": [[0, 1], [1]]}, "same number of entries"),
+        ({"data": [[0, 1], [1]]}, "0 and 1 only"),
+        ({"data": np.ma.masked_array(np.zeros((5, 3)))}, "without a mask"),
+        ({"data": [[0, 1]], "adjacency": "add-remove"}, "Pass an array or a frame"),
         ({"data": [[0, 1, 1j]]}, "0 and 1 only"),
-        ({"data": None}, "one record a row"),
+        ({"data": None}, "expected an array, a frame or a list"),
         ({"epsilon": -1}, "epsilon"),
         ({"delta": 1}, "delta"),
     ],

@@ -139,7 +139,9 @@ def _run(argv: list[str]) -> int:
     except NotConvergedError as error:
         return _complain(told(str(error), error), FAILED)
     except DPGraphError as error:
-        return _complain(told(in_options(str(error)), error), BAD_INPUT)
+        # Not of a kind: an internal error after the debit.
+        status = FAILED if type(error) is DPGraphError else BAD_INPUT
+        return _complain(told(in_options(str(error)), error), status)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", INTERRUPTED)
     except OSError as error:

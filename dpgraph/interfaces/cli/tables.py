@@ -93,11 +93,12 @@ class Covariance(TableRelease, StrategyRelease):
     def read(self) -> Source:
         """The records as numbers."""
         source = super().read()
-        try:
-            return replace(source, data=source.data.astype(np.float64))
-        except ValueError:
-            # The entry itself is private, so it is not shown.
-            raise DatasetError(f"{source.name}: expected numbers only; at least one entry is something else") from None
+        # A text that is no number becomes NaN, which is refused after the debit: before it no record decides anything.
+        return (
+            source
+            if source.data.dtype != object
+            else replace(source, data=np.vectorize(_number, otypes=[float])(source.data))
+        )
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # The noise does not depend on the records, so a public table of zeros shows it.
@@ -123,9 +124,12 @@ class Covariance(TableRelease, StrategyRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         variances = np.linalg.eigvalsh(result.matrix)[::-1]
+        reached = f"the private mean square of a record's length is that of --max-norm {result.max_norm:g}: unless "
+        reached += "records are scaled to this length, most of them were longer and have been shortened"
         return [
             f"{source.name}: {len(variances)} columns; principal variances, from the released matrix:",
             " ".join(f"{value:.4g}" for value in variances[:10]),
+            *([reached] if result.at_max_norm else []),
         ]
 
 
@@ -215,13 +219,11 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     text = read_text(path)
     if refused := other_text(text[:_BEGINNING].encode()):
         raise DatasetError(f"{path}: {refused}")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if row]
-    except csv.Error:  # its text may quote the file
-        raise DatasetError(f"{path}: expected CSV of at most {csv.field_size_limit()} characters an entry") from None
-    if not rows or any(len(row) != len(rows[0]) for row in rows):
-        raise DatasetError(f"{path}: expected CSV with a header line and as many entries in every row")
-    names = tuple(name.strip() for name in rows[0])
+    rows = _csv_rows(text)
+    header = next((row for row in rows if row), None)
+    if not header:
+        raise DatasetError(f"{path}: expected CSV with a header line")
+    names = tuple(name.strip() for name in header)
     if len(set(names)) < len(names):
         raise DatasetError(f"{path}: column names in the header line must differ")
     if all(map(_is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
@@ -229,8 +231,33 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
             f"{path}: expected the names of the columns in the first line; it holds numbers only. Write a header line, "
             "such as 0,1,2"
         )
-    values = np.array([[entry.strip() for entry in row] for row in rows[1:]], dtype=object)
-    return values.reshape(-1, len(names)), names
+    # A row of another length is a record like others until the budget is debited: then it is refused.
+    odd = [None] * len(names)
+    entries = [
+        [entry.strip() for entry in row] if row is not None and len(row) == len(names) else odd
+        for row in rows
+        if row != []
+    ]
+    return np.array(entries, dtype=object).reshape(-1, len(names)), names
+
+
+def _csv_rows(text: str) -> Iterator[list[str] | None]:
+    """The rows; None for one that is no CSV, as an entry of it is too long."""
+    reader = csv.reader(io.StringIO(text))
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None
+
+
+def _number(text: Any) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _is_number(text: str) -> bool:

@@ -16,6 +16,7 @@ from scipy import sparse
 from dpgraph.arguments import check_scale, require_delta
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.arrays import check_structure, refuse_masked
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -122,6 +123,7 @@ def open_matrix(  # noqa: PLR0913
 
 def check_matrix(A: Any) -> tuple[int, int]:
     """Refuse what is no matrix of real numbers; entries are not looked at. Return the shape."""
+    refuse_masked(A)
     if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
         raise InvalidParameterError(
             f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
@@ -142,6 +144,7 @@ def read_symmetric(A: Any) -> Matrix:
 
 def read_rectangular(A: Any) -> Matrix:
     """Read a real matrix; raises :class:`InvalidGraphError` on NaN, infinite or gigantic entries."""
+    check_structure(A)
     matrix = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
     if not np.all(np.abs(matrix.data if sparse.issparse(A) else matrix) <= _LARGEST_ENTRY):
         raise InvalidGraphError(

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.arrays import public_shape, read_array
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function, show
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
-from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
 
 
@@ -126,7 +126,9 @@ def perturb_and_project(  # noqa: PLR0913
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
-    noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
+    noisy = call.release(
+        Measurement("array", read_array(A, shape), l2=sensitivity, symmetric=symmetric, error=0.0)
+    ).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol, progress=progress)
     else:

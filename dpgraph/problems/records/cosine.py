@@ -10,6 +10,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function, show
@@ -22,7 +23,6 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
-from dpgraph.projections.base import as_array, public_shape
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.typing import FloatArray, SparseMatrix
 
@@ -126,7 +126,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
     error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
     noisy, std = call.release(
-        Measurement("Gram matrix", normalized_gram(V), l2=sensitivity, symmetric=True, error=error)
+        Measurement("Gram matrix", normalized_gram(_read(V, (n, d))), l2=sensitivity, symmetric=True, error=error)
     )
     if method == "shrinkage":
         projection = _shrunk(noisy, std)
@@ -162,12 +162,19 @@ def _averaged(noisy: FloatArray, limit: int, tol: float, *, progress: bool) -> P
     return replace(found, matrix=matrix, distance=distance, residual=residual, converged=residual <= tol, tol=tol)
 
 
+def _read(V: Any, shape: tuple[int, int]) -> Any:
+    """The private rows, as float64."""
+    if not sparse.issparse(V):
+        return read_array(V, shape)
+    check_structure(V)
+    rows = sparse.csr_array(V, dtype=np.float64)
+    read_array(rows.data, rows.data.shape)
+    return rows
+
+
 def normalized_gram(V: Any) -> FloatArray:
-    """Cosine similarities of the rows of `V`, exact: shape (n, n). Not private."""
-    rows = sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else as_array(V)
-    if sparse.issparse(rows):
-        as_array(rows.data)
-    rows = _scaled(rows)
+    """Cosine similarities of the rows of `V`, finite numbers, exact: shape (n, n). Not private."""
+    rows = _scaled(sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
     norms = np.asarray(sparse.linalg.norm(rows, axis=1) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1))
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     unit = sparse.diags_array(inverse) @ rows if sparse.issparse(rows) else rows * inverse[:, None]
@@ -191,6 +198,7 @@ def _scaled(rows: Any) -> Any:
 
 
 def _shape(V: Any) -> tuple[int, int]:
+    refuse_masked(V)
     shape = V.shape if sparse.issparse(V) else public_shape(V)
     if len(shape) != 2 or 0 in shape or (sparse.issparse(V) and V.dtype.kind not in "biuf"):
         raise InvalidParameterError(f"expected a real matrix with rows and columns; got shape {tuple(shape)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -14,13 +13,13 @@ from numpy.typing import ArrayLike
 from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
-from dpgraph.projections.base import as_array, public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
@@ -116,12 +115,14 @@ def private_covariance(  # noqa: PLR0913
     0.0
     """
     show(progress)
-    plan = _Plan(public_shape(X), project, adjacency, centered, n_records)
+    check_choice("adjacency", adjacency, RECORDS)
+    shape = table_shape(X, adjacency, numbers=True)
+    plan = _Plan(shape, project, adjacency, centered, n_records)
     plan.check(max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
     call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
-    rows = short_rows(X, max_norm)
+    rows = short_rows(read_array(X, shape), max_norm)
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
@@ -139,13 +140,10 @@ def private_covariance(  # noqa: PLR0913
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
     certain = 2 * math.sqrt(size.trace_variance) < 1 - _AT_THE_BOUND
-    if certain and not centered and np.trace(matrix) >= _AT_THE_BOUND:  # of what is published
-        warnings.warn(
-            f"the private mean square of a record's length is that of max_norm={max_norm:g}: unless records are scaled "
-            "to this length, most of them were longer and have been shortened",
-            stacklevel=3,
-        )
-    return PrivateCovariance(matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm))
+    at_max_norm = bool(certain and not centered and np.trace(matrix) >= _AT_THE_BOUND)  # of what is published
+    return PrivateCovariance(
+        matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm), at_max_norm
+    )
 
 
 #: A trace of at least this share of max_norm**2 lies at its bound.
@@ -156,7 +154,7 @@ _AT_THE_BOUND = 0.95
 class _Plan:
     """The public side of a call, in units of max_norm."""
 
-    shape: tuple[int, ...]
+    shape: tuple[int, int]
     project: bool
     adjacency: str
     centered: bool
@@ -164,12 +162,9 @@ class _Plan:
 
     def check(self, max_norm: float) -> None:
         """Refuse what is public and wrong before it costs budget."""
-        if len(self.shape) != 2 or self.shape[1] == 0:
-            raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {self.shape}")
         for name, value in (("project", self.project), ("centered", self.centered)):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidParameterError(f"{name} must be True or False; got {value!r}")
-        check_choice("adjacency", self.adjacency, RECORDS)
         check_scale("max_norm", max_norm)
         if self.n_records is None and self.adjacency == "add-remove":
             raise InvalidParameterError(
@@ -231,9 +226,8 @@ class _Plan:
         return second - np.outer(first, first) / share, first / share
 
 
-def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:
+def short_rows(rows: FloatArray, max_norm: float) -> FloatArray:
     """Rows divided by `max_norm`, those still longer than 1 scaled to norm 1; shape (N, d). Not private."""
-    rows = as_array(X)
     # Squares of entries beyond 1e154 overflow: rows with entries beyond max_norm are brought to entries of at most 1.
     largest = np.abs(rows).max(axis=1, initial=max_norm, keepdims=True)
     unit, ratio = rows / largest, np.minimum(largest / max_norm, 1e200)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, NotConvergedError
+from dpgraph.inputs.arrays import public_shape
 from dpgraph.inputs.records import as_counted_histogram, as_histogram
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
@@ -27,7 +28,6 @@ from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, he
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
 from dpgraph.problems.strategy import Registry, Strategy
-from dpgraph.projections.base import public_shape
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
@@ -140,7 +140,7 @@ def private_linear_queries(  # noqa: PLR0913
     show(progress)
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
-    values = _as_vector(x, matrix.shape[1])
+    shape = _histogram_shape(x, matrix.shape[1])
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
@@ -148,9 +148,9 @@ def private_linear_queries(  # noqa: PLR0913
     least, relation = LEAST_MU * math.sqrt(encoding.encode.shape[0]), RECORDS[adjacency]
     call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
     if adjacency == "replace":
-        histogram, records = as_counted_histogram(values)
+        histogram, records = as_counted_histogram(x, shape)
     else:
-        histogram = as_histogram(values)
+        histogram = as_histogram(x, shape)
     released, std = release_encoded(encoding.encode, histogram, encoding.sensitivity, call, hull=encoding.hull)
     answers, bound = _least_squares(matrix, encoding, released, std, sparse=sparse, records=records)
     return PrivateAnswers(
@@ -308,7 +308,7 @@ def _check_options(sparse: str | bool, records: float | None, adjacency: str) ->
         raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
 
 
-def _as_vector(x: ArrayLike, N: int) -> Any:
-    if (shape := public_shape(x)) != (N,):
+def _histogram_shape(x: ArrayLike, N: int) -> tuple[int, ...]:
+    if (shape := public_shape(x, dimensions=1)) != (N,):
         raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
-    return x
+    return shape

@@ -77,8 +77,12 @@ class MarginalModel:
         # may have are 0.
         moving = k if sparsity is None or not self.noise.conjunctions else min(k, sparsity)
         largest = float(self.noise.factors[1 : moving + 1].max()) * math.sqrt(max(g.cells for g in groups))
-        # Sums over 0/1 records are exact. Every other addition or product is off by a relative 2**-53 at most.
-        roundings = k + 8 + (0 if schema.binary else schema.rows)
+        # Sums over records are exact. Every other addition or product is off by a relative 2**-53 at most.
+        roundings = k + 8
+        # What is added up for a record is off by the rounding of its coordinates: that of both where it is replaced.
+        rounded = float(self.noise.factors[1 : moving + 1].max()) * self.released.rounding
+        rounded *= self.released.size if self.noise.law == "laplace" else math.sqrt(self.released.size)
+        rounded *= 1 if request.adjacency == "add-remove" else 2
         #: What is released.
         self.statistics = Statistics(
             schema,
@@ -87,7 +91,7 @@ class MarginalModel:
             sparsity,
             request.adjacency,
             factors=self.noise.factors[orders],
-            sensitivity=self.noise.sensitivity,
+            sensitivity=self.noise.sensitivity + rounded,
             error_of_means=largest * roundings * 2.0**-53 * self.released.size,
         )
         self._loss = losses[self.noise.conjunctions]

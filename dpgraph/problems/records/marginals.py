@@ -111,8 +111,8 @@ def private_marginals(  # noqa: PLR0913
     ((2, 2), True, True)
     """
     show(progress)
-    schema = read_schema(data, categories)
     check_choice("adjacency", adjacency, RECORDS)
+    schema = read_schema(data, categories, adjacency)
     check_positive("tol", tol)
     check_integer("max_iter", max_iter, 1)
     if adjacency == "replace" and schema.rows < 1:  # the number of records is public

@@ -1,0 +1,183 @@
+"""What leaves a private call beside its result, in one place: errors, warnings and floating-point flags.
+
+Before its debit a call looks at public arguments only. After it, whatever it says of its own accord could tell of
+private values. So from then on
+
+- an error is one of this package, without the errors behind it, and says that the budget is spent;
+- no warning of any library is shown, or turned into an error that would lose what was paid for;
+- numpy neither warns nor raises where numbers overflow, underflow or are no numbers.
+
+With the environment variable ``DPGRAPH_DEBUG`` all of it is as Python has it, for a debugger.
+"""
+
+import math
+import os
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any, cast
+
+import numpy as np
+
+from dpgraph.exceptions import DPGraphError
+
+
+class Guard:
+    """One private call that runs; others may run inside it."""
+
+    def __init__(self, outer: "Guard | None") -> None:
+        self.outer = outer
+        #: What has been debited since it began: epsilon and delta of each debit.
+        self.debits: list[tuple[float, float]] = []
+
+    @property
+    def paid(self) -> bool:
+        """Whether a budget has been debited since it began."""
+        return bool(self.debits)
+
+    @property
+    def spent(self) -> str:
+        """That the budget is spent, in words."""
+        epsilon, delta = map(math.fsum, zip(*self.debits, strict=True))
+        return f"The budget of this call is spent: epsilon = {epsilon:g}, delta = {delta:g}"
+
+
+#: The private call that runs in this thread, the innermost one.
+_GUARD: ContextVar[Guard | None] = ContextVar("dpgraph_guard", default=None)
+
+
+def debugged() -> bool:
+    """Whether errors and warnings are left as they are."""
+    return bool(os.environ.get("DPGRAPH_DEBUG"))
+
+
+@contextmanager
+def guarded() -> Iterator[Guard]:
+    """A private call, from its arguments to its result."""
+    guard = Guard(_GUARD.get())
+    token = _GUARD.set(guard)
+    try:
+        if debugged():
+            yield guard
+        else:
+            with _quiet(), np.errstate(all="ignore"):
+                yield guard
+    finally:
+        _GUARD.reset(token)
+
+
+def debited(epsilon: float, delta: float) -> None:
+    """Take note that the budget of the running call has been debited: to be called before any private data is read."""
+    guard = _GUARD.get()
+    while guard is not None:
+        guard.debits.append((epsilon, delta))
+        guard = guard.outer
+    _SILENCE.to_the_front()
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def leaving(error: BaseException, guard: Guard | None, *, handled: BaseException | None) -> BaseException:
+    """What leaves a private call in place of an error: without private data, and after the debit one of this package.
+
+    The local variables of all frames that it passed are dropped, those of the errors behind it too; files and lines
+    stay. What the caller was handling is the caller's. What stops a program (Ctrl-C, an exit) stays, with a note.
+    """
+    _clear_frames(error, [handled])
+    if guard is None or not guard.paid:
+        return error
+    places = error.__traceback__
+    found = error
+    if isinstance(error, DPGraphError):
+        message = str(error)
+        if "spent" not in message:
+            error.args = (f"{message}. {guard.spent}", *error.args[1:])
+    elif isinstance(error, Exception):  # its text may quote what it stumbled over
+        found = DPGraphError(
+            f"internal error ({type(error).__name__}) after the debit. Please report it. With the environment variable "
+            f"DPGRAPH_DEBUG=1 another call, which spends again, shows more. {guard.spent}"
+        )
+    found.__dict__.pop("__notes__", None)
+    if not isinstance(found, Exception):
+        found.add_note(guard.spent)
+    found.__cause__ = found.__context__ = None
+    return found.with_traceback(places)
+
+
+def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:
+    """Drop the local variables in the traceback of an error, and of those from which it came."""
+    if error is not None and not any(error is one for one in done):
+        done.append(error)
+        traceback.clear_frames(error.__traceback__)
+        _clear_frames(error.__cause__, done)
+        _clear_frames(error.__context__, done)
+
+
+# --- warnings --------------------------------------------------------------------------------------------------------
+
+
+class _Silence:
+    """In the place of a pattern in a filter of :mod:`warnings`: it matches what private calls say after their debit.
+
+    Filters belong to the process. ``warnings.catch_warnings`` would silence other threads with the call, and two calls
+    at a time would leave the filters of one to the other. So one filter is shared, and asks whose warning it is.
+    """
+
+    #: Copies of the filters in processes of joblib are made of patterns: this one matches nothing.
+    pattern = r"(?!)"
+
+    def __init__(self) -> None:
+        self._lock, self._calls = Lock(), 0
+        self._filter = ("ignore", self, Warning, None, 0)
+
+    def match(self, _message: str) -> bool:
+        """Whether the warning comes from a private call after its debit."""
+        guard = _GUARD.get()
+        return guard is not None and guard.paid and not debugged()
+
+    def __reduce__(self) -> str:
+        return "_SILENCE"
+
+    def begin(self) -> None:
+        """Another private call runs."""
+        with self._lock:
+            self._calls += 1
+
+    def to_the_front(self) -> None:
+        """Be the first filter that is asked, whatever was set since."""
+        with self._lock:
+            if self._calls and _filters()[:1] != [self._filter]:
+                self._remove()
+                _filters().insert(0, self._filter)
+
+    def end(self) -> None:
+        """A private call is over: with the last one the filter goes."""
+        with self._lock:
+            self._calls -= 1
+            if not self._calls:
+                self._remove()
+
+    def _remove(self) -> None:
+        while self._filter in _filters():
+            _filters().remove(self._filter)
+
+
+def _filters() -> list[Any]:
+    """Those of now: ``catch_warnings`` sets a copy in their place."""
+    return cast("list[Any]", warnings.filters)
+
+
+_SILENCE = _Silence()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    _SILENCE.begin()
+    try:
+        yield
+    finally:
+        _SILENCE.end()
