@@ -199,7 +199,7 @@ DOORS = [*FUNCTIONS, *ESTIMATORS, private_graph_door(), long_records_door()]
 
 
 #: The quick tests look at one world of so many.
-STRIDE = 9
+STRIDE = 12
 
 
 def shortened(doors: list[Door], stride: int = STRIDE) -> Iterator[tuple[Door, Worlds]]:
