@@ -112,8 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except NotConvergedError as error:
         return _complain(str(error), _FAILED)
-    except DPGraphError as error:
-        return _complain(in_options(str(error)), _BAD_INPUT)
+    except DPGraphError as error:  # an internal error is a bug, after which the budget may be spent
+        return _complain(in_options(str(error)), _FAILED if str(error).startswith("internal error") else _BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", _INTERRUPTED)
     except OSError as error:
