@@ -12,7 +12,6 @@ again, as long as the modularity rises.
 """
 
 import math
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -116,9 +115,7 @@ def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatAr
 
 def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:
     """One cluster more than there are coordinates."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a cluster may stay empty
-        labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]
+    labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]  # one may stay empty
     return np.asarray(labels, dtype=np.int64)
 
 

@@ -4,7 +4,6 @@ Releases ask it what they ask of any graph, and get the same numbers: exact ones
 by the caller, once, from what the workers have computed.
 """
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,10 +66,11 @@ class Blocks:
         return Rows.joined(self._ask(on_worker.some_rows, asked, at_home=inside), order)
 
     def sent(self, array: Any) -> Any:
-        """Arrays that all workers need, as the result of a task, which is run again if it is lost."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            return self.client.submit(on_worker.same, array, pure=False)
+        """Arrays that all workers need, as the result of a task, which is run again if it is lost.
+
+        Dask warns of large ones. A private call keeps that quiet (:mod:`dpgraph.privacy.guard`).
+        """
+        return self.client.submit(on_worker.same, array, pure=False)
 
     def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:
         """Results of one task a block, where the block lies; they are taken back if waiting for them is given up."""

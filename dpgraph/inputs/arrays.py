@@ -120,6 +120,8 @@ def read_array(X: Any, shape: tuple[int, ...]) -> FloatArray:
         numbers = as_numbers(np.asarray(X))
         masked = isinstance(X, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in X)
         fits = not masked and numbers.shape == tuple(shape) and bool(np.isfinite(numbers).all())
+    except MemoryError:  # says nothing of the entries
+        raise
     except Exception:  # of objects of any kind, whose text may quote an entry
         fits = False
     if not fits:

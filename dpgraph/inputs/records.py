@@ -94,6 +94,8 @@ def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
     """
     try:
         yield from _read_records(data, schema)
+    except MemoryError:  # says nothing of the entries
+        raise
     except Exception:  # of entries of any kind, whose text may quote one
         raise InvalidParameterError(
             "every column must hold 0 and 1 only, or values of its declared categories, in rows of one length; at "

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
+from threading import RLock
 from typing import Any, cast
 
 import numpy as np
@@ -58,15 +58,17 @@ def debugged() -> bool:
 def guarded() -> Iterator[Guard]:
     """A private call, from its arguments to its result."""
     guard = Guard(_GUARD.get())
-    token = _GUARD.set(guard)
-    try:
+    try:  # whatever an interrupt leaves undone here is undone below
+        _GUARD.set(guard)
         if debugged():
             yield guard
         else:
-            with _quiet(), np.errstate(all="ignore"):
+            _SILENCE.begin(guard)
+            with np.errstate(all="ignore"):
                 yield guard
     finally:
-        _GUARD.reset(token)
+        _GUARD.set(guard.outer)
+        _SILENCE.end(guard)
 
 
 def debited(epsilon: float, delta: float) -> None:
@@ -131,8 +133,13 @@ class _Silence:
     pattern = r"(?!)"
 
     def __init__(self) -> None:
-        self._lock, self._calls = Lock(), 0
+        self._calls: set[Guard] = set()
+        self.unlock()
         self._filter = ("ignore", self, Warning, None, 0)
+
+    def unlock(self) -> None:
+        """A new lock, which a handler of signals may take again: a fork may have copied the old one locked."""
+        self._lock = RLock()
 
     def match(self, _message: str) -> bool:
         """Whether the warning comes from a private call after its debit."""
@@ -142,10 +149,10 @@ class _Silence:
     def __reduce__(self) -> str:
         return "_SILENCE"
 
-    def begin(self) -> None:
+    def begin(self, guard: Guard) -> None:
         """Another private call runs."""
         with self._lock:
-            self._calls += 1
+            self._calls.add(guard)
 
     def to_the_front(self) -> None:
         """Be the first filter that is asked, whatever was set since."""
@@ -154,10 +161,10 @@ class _Silence:
                 self._remove()
                 _filters().insert(0, self._filter)
 
-    def end(self) -> None:
+    def end(self, guard: Guard) -> None:
         """A private call is over: with the last one the filter goes."""
         with self._lock:
-            self._calls -= 1
+            self._calls.discard(guard)
             if not self._calls:
                 self._remove()
 
@@ -172,12 +179,5 @@ def _filters() -> list[Any]:
 
 
 _SILENCE = _Silence()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    _SILENCE.begin()
-    try:
-        yield
-    finally:
-        _SILENCE.end()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SILENCE.unlock)

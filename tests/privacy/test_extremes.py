@@ -25,8 +25,9 @@ EACH_GRAPH = pytest.mark.parametrize("entry", GRAPH_ENTRIES, ids=lambda entry: e
 
 
 def run_strictly(entry, data, **options):
-    """Run with warnings as errors; a halt is an answer too."""
-    with warnings.catch_warnings():
+    """Run with warnings as errors, those too that a private call keeps quiet; a halt is an answer too."""
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPGRAPH_DEBUG", "1")
         warnings.simplefilter("error")
         try:
             return entry.call(data, rng=0, **options)

@@ -1,6 +1,8 @@
 """Sensitivities by enumeration of all pairs of records, optimal weights against their dual."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,8 +16,10 @@ from dpgraph.bounds.parities import (
     shape_noise,
 )
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.linalg.parities import ParityBasis
+from dpgraph.linalg.parities import CHUNK, ParityBasis, character_table
 from dpgraph.problems.records.marginals import expected_error
+from dpgraph.releases.records import parities
+from dpgraph.releases.records.parities import exact_products
 
 #: Pairs of three attributes.
 PAIRS = ((0, 1), (0, 2), (1, 2))
@@ -30,7 +34,7 @@ def weighted(features, orders, w):
 
 
 def features_of(basis, records):
-    return np.array([basis.sums([record[None, :]]) for record in records])
+    return np.array([sum(basis.sums([record[None, :]])) for record in records])
 
 
 def conjunctions_of(basis, records):
@@ -196,6 +200,51 @@ def test_the_error_that_is_expected_is_measured_where_nothing_is_projected_and_f
         errors += [np.square(found.table([g, h]).ravel() - t) for (g, h), t in zip(PAIRS, truth, strict=True)]
     measured = np.sqrt(np.concatenate(errors).mean())
     assert measured == pytest.approx(expected_error(sizes, 2, epsilon=1.0), rel=0.25)
+
+
+def exact_sums(parts):
+    return np.array([sum(Fraction(float(number)) for number in numbers) for numbers in zip(*parts, strict=True)])
+
+
+def test_sums_over_categorical_records_are_exact_whatever_their_number():
+    sizes, count = (3, 2, 4, 5), 30_000
+    data = np.stack([np.random.default_rng(g).integers(0, q, count) for g, q in enumerate(sizes)], axis=1)
+    basis = ParityBasis(sizes, 3)
+    pieces = [data[start : start + CHUNK] for start in range(0, count, CHUNK)]
+    records, times = np.unique(data, axis=0, return_counts=True)
+    alone = [exact_sums(basis.sums([record[None]])) for record in records]
+    assert np.array_equal(
+        exact_sums(basis.sums(pieces)), sum(n * one for n, one in zip(times.tolist(), alone, strict=True))
+    )
+    # What a record adds is its coordinates, up to the rounding that the sensitivity includes.
+    tables = [character_table(q)[:, 1:] for q in sizes]
+    for record, found in zip(records[:20], alone, strict=False):
+        row = np.concatenate([table[value] for table, value in zip(tables, record, strict=True)])
+        error = np.abs(found.astype(float) - basis.product_sums([row[None]])).max()
+        assert error <= basis.rounding < 1e-9
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_record_more_moves_what_gets_noise_by_what_it_is_alone_and_within_the_ledger_line(delta, monkeypatch):
+    """Floating-point sums of a million records moved by more, and by more than the allowance in the ledger line."""
+    seen = []
+    monkeypatch.setattr(parities, "exact_products", lambda f, s: seen.append((f, s)) or exact_products(f, s))
+    many = np.tile([[g % 3, g % 5] for g in range(CHUNK)], (50, 1))
+    budget = {"epsilon": 1.0, "delta": delta, "adjacency": "add-remove", "categories": {0: range(3), 1: range(5)}}
+    for records in (many, np.vstack([many, [[2, 4]]]), np.array([[2, 4]])):
+        result = dpgraph.private_marginals(records, 2, rng=0, forest=False, degree=0, **budget)
+    without, with_it, alone = (exact_sums(exact_products(*pair)) for pair in seen)
+    assert list(with_it - without) == list(alone)
+    move = sum(map(abs, alone)) if delta == 0 else math.sqrt(sum(number**2 for number in alone))
+    (line,) = result.privacy.entries
+    assert 0.5 * line.sensitivity < move <= line.sensitivity
+
+
+def test_products_of_doubles_are_told_exactly():
+    rng = np.random.default_rng(0)
+    factors, sums = rng.random(200), (np.rint(rng.normal(size=200) * 2.0**50), rng.normal(size=200))
+    exact = [Fraction(f) * (Fraction(a) + Fraction(b)) for f, a, b in zip(factors, *sums, strict=True)]
+    assert list(exact_sums(exact_products(factors, sums))) == exact
 
 
 @pytest.mark.parametrize("sizes", [0, [2, 1], [], True])

@@ -34,7 +34,7 @@ def some_data(sizes, N=60, seed=0):
 def test_moment_matrices_hold_the_scaled_moments_of_the_data_and_have_a_diagonal_gram_matrix(sizes, degree):
     basis, records = ParityBasis(sizes, degree), some_data(sizes)
     cone = MomentMatrix(basis, degree)
-    theta = basis.sums([records]) / 60
+    theta = sum(basis.sums([records])) / 60
     matrix = cone.forward(theta)
     functions = np.hstack([character_table(q)[records[:, g], 1:] for g, q in enumerate(sizes)])
     monomials = [functions[:, members].prod(axis=1) for rows in basis.members[: degree // 2 + 1] for members in rows]
@@ -54,7 +54,7 @@ def expected_moments(monomials, scale):
 def test_conjunctions_and_parities_are_inverse_transforms():
     basis = ParityBasis([2] * 5, 3)
     records = some_data([2] * 5)
-    theta = basis.sums([records]) / 60
+    theta = sum(basis.sums([records])) / 60
     eta = basis.product_sums(iter([records.astype(float)])) / 60
     assert np.allclose(conjunction_matrix(basis, 3) @ theta, eta)
     assert np.allclose(parity_matrix(basis, 3) @ eta, theta)
@@ -68,11 +68,11 @@ def test_the_sparsity_inequalities_hold_for_sparse_records_and_bite_on_others(k)
     sparse = np.zeros((30, n), dtype=int)
     for i, record in enumerate(sparse):
         record[np.random.default_rng(i).choice(n, i % (t + 1), replace=False)] = 1
-    assert (rows @ (basis.sums([sparse]) / 30)).min() >= -1e-12
-    assert (rows @ (basis.sums([np.ones((1, n), dtype=int)]))).min() < 0
+    assert (rows @ (sum(basis.sums([sparse])) / 30)).min() >= -1e-12
+    assert (rows @ (sum(basis.sums([np.ones((1, n), dtype=int)])))).min() < 0
     # The row of a conjunction S is E x_S (t - sum x).
     values = sparse.prod(axis=1, where=np.isin(np.arange(n), [0, 3])[None, :]) * (t - sparse.sum(axis=1))
-    assert np.isclose(rows @ (basis.sums([sparse]) / 30), values.mean()).any() or k == 1
+    assert np.isclose(rows @ (sum(basis.sums([sparse])) / 30), values.mean()).any() or k == 1
 
 
 def problem(sizes, k, degree, noise, seed=0, t=None):
@@ -83,7 +83,7 @@ def problem(sizes, k, degree, noise, seed=0, t=None):
     released = basis.orders <= k
     rng = np.random.default_rng(seed)
     variances = np.where(released & (basis.orders > 0), noise**2, 0.0)
-    truth = basis.sums([records]) / len(records)
+    truth = sum(basis.sums([records])) / len(records)
     y = np.where(released, truth + np.sqrt(variances) * rng.normal(size=basis.size), 0.0)
     tables = [NonnegativeTables(g, basis.size) for g in ParityBasis(sizes, k).table_groups(k)]
     weights = np.where(released, sum(table.gram for table in tables), 0.0)

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import os
 import pickle
 import re
 import threading
@@ -199,7 +200,7 @@ DOORS = [*FUNCTIONS, *ESTIMATORS, private_graph_door(), long_records_door()]
 
 
 #: The quick tests look at one world of so many.
-STRIDE = 9
+STRIDE = 12
 
 
 def shortened(doors: list[Door], stride: int = STRIDE) -> Iterator[tuple[Door, Worlds]]:
@@ -530,6 +531,23 @@ def test_other_threads_warn_as_ever_while_a_private_call_runs():
             thread.join()
         assert warnings.filters == filters
     assert [str(one.message) for one in shown] == ["public"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_calls_even_if_another_thread_held_the_lock():
+    status = []
+
+    def fork():
+        if (child := os.fork()) == 0:
+            dpgraph.private_covariance(np.eye(3), epsilon=1.0)
+            os._exit(7)
+        status.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    with guard._SILENCE._lock:
+        thread = threading.Thread(target=fork, daemon=True)
+        thread.start()
+        thread.join(30)
+    assert status == [7]
 
 
 def test_with_debugging_everything_is_as_python_has_it(monkeypatch):

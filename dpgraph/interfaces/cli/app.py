@@ -138,9 +138,8 @@ def _run(argv: list[str]) -> int:
         )
     except NotConvergedError as error:
         return _complain(told(str(error), error), FAILED)
-    except DPGraphError as error:
-        # Not of a kind: an internal error after the debit.
-        status = FAILED if type(error) is DPGraphError else BAD_INPUT
+    except DPGraphError as error:  # an internal error is a bug, after which the budget may be spent
+        status = FAILED if str(error).startswith("internal error") else BAD_INPUT
         return _complain(told(in_options(str(error)), error), status)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", INTERRUPTED)
