@@ -88,6 +88,8 @@ CHANGED = {
     r"(private_node_similarities\(.*mechanism=noisy-power|embedding\(weighted 80\)|sklearn\(.*PrivateSpectralEmbedding) ": POSTERIOR,
     r"perturb_and_project\(": "a private projection is itself the result, not a field of it; its numbers are the same",
     r"plot\(\) kind=plot_(correlation_trace|privacy_utility)": "names stand at the ends of lines in place of a legend",
+    r"private_(subgraph_counts|transitivity)\(.*mechanism=local-sensitivity ": "bounds on widths take the quantile of the noise that is drawn: a slack is up to scale ln(1/delta)/1000 smaller or larger",
+    r"private_transitivity\(.*mechanism=smooth ": "intervals of Cauchy noise are those of its integers",
     r"max_(cut|2csp)\(.*relaxation=(lasserre|admm) ": "exact moments are searched as the other relaxations are, by a beam, not by a label drawn in each round",
 }
 

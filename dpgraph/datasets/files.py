@@ -65,11 +65,13 @@ def read_bytes(path: AnyPath) -> bytes:
     text.
     """
     path = Path(path)
+    if "\0" in str(path):  # which no name of a file holds: to open it is a ValueError
+        raise DatasetError(f"no such file: {str(path)!r}")
     try:
         with path.open("rb") as stream:
             raw = _unpacked(stream, path)
-    except (FileNotFoundError, ValueError):  # a name that no file can have, with a null character, is a ValueError
-        raise DatasetError(f"no such file: {str(path)!r}" if "\0" in str(path) else f"no such file: {path}") from None
+    except FileNotFoundError:
+        raise DatasetError(f"no such file: {path}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DatasetError(f"{path} is a truncated or damaged gzip file; fetch it again or compress it again") from None
     except OSError as error:

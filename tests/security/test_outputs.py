@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import sys
 import threading
 import warnings
 from dataclasses import fields
@@ -483,3 +484,13 @@ def test_a_warning_that_is_made_an_error_loses_no_result(tmp_path, capsys, graph
     assert status in (0, 1)
     assert "total: epsilon = 1" in out
     assert status == 0 or re.search(SPENT, err.rstrip())
+
+
+@needs_full
+def test_what_waits_in_a_buffer_when_a_command_ends_is_not_forgotten(monkeypatch, capsys):
+    with open("/dev/full", "w") as nowhere, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", nowhere)
+        patch.setattr("dpgraph.interfaces.cli.app._run", lambda argv: print("never flushed") or 0)
+        assert main([]) == 1
+        nowhere.flush()  # there is nothing left that could fail later
+    assert "not written: standard output (No space left on device)" in capsys.readouterr().err
