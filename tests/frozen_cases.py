@@ -378,9 +378,9 @@ def accounting(rng: int) -> Any:
     graph = INPUTS["planted 24"]()
     with dpgraph.PrivacyAccountant(epsilon=2.0, delta=1e-5) as accountant:
         dpgraph.private_degrees(graph, epsilon=1.0, delta=1e-6, rng=rng)
-        dpgraph.private_max_cut(graph, epsilon=0.5, delta=1e-6, rng=rng)
+        dpgraph.private_max_cut(graph, epsilon=0.5, delta=1e-6, rng=rng + 1000)  # a seed is taken once
         try:
-            dpgraph.private_degrees(graph, epsilon=1.5, delta=1e-6, rng=rng)
+            dpgraph.private_degrees(graph, epsilon=1.5, delta=1e-6, rng=rng + 2000)
         except dpgraph.BudgetExceededError as error:
             refusal: Any = error
     return {
