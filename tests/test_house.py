@@ -11,7 +11,6 @@ import networkx as nx
 import pytest
 
 import dpgraph
-from tests.walk import calls, walk
 
 PACKAGE = Path(dpgraph.__file__).parent
 
