@@ -33,6 +33,7 @@ _COMMANDS = {
     "benchmark": ("public", "Benchmark"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
+    "compile": ("kernels", "Compile"),
 }
 
 
