@@ -41,7 +41,9 @@ def test_every_kernel_is_reached(entered):
 
 def test_what_has_been_compiled_is_read_and_not_compiled_again(entered):
     for kernel in entered:
-        options = {name: value for name, value in kernel.targetoptions.items() if name not in ("nopython", "boundscheck")}
+        options = {
+            name: value for name, value in kernel.targetoptions.items() if name not in ("nopython", "boundscheck")
+        }
         other = numba.njit(cache=True, **options)(kernel.py_func)
         other.compile(kernel.signatures[0])
         assert sum(other.stats.cache_hits.values()) == 1, kernel.py_func.__qualname__
