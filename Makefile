@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # mkdocs-material announces the plans of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
+.PHONY: demo test compile coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
   bench-speed-full bench-science bench-everyday bench-load clean
 
 $(STAMP): pyproject.toml
@@ -47,9 +47,13 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# Each of the first three uses one core, as do the installations before them; the tests use both.
+# Inner loops, which test processes and the programs that they start would all compile, each for itself.
+compile: $(STAMP)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m dpgraph compile
+
+# Each of the first four uses one core, as do the installations before them; the tests use both.
 test:
-	$(MAKE) --no-print-directory --jobs=2 release docs lint
+	$(MAKE) --no-print-directory --jobs=2 release compile docs lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # Long statistical runs and large graphs: about an hour on two cores.

@@ -1,6 +1,7 @@
 """What every result promises: a short text, safe HTML, equality by identity, a table of pandas, pickling, a file."""
 
 import dataclasses
+import functools
 import pickle
 import warnings
 
@@ -16,53 +17,65 @@ HOSTILE = "<script>alert(1)</script>"
 BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
 
 
+@functools.cache
 def graph():
     return nx.relabel_nodes(dpgraph.datasets.planted_cut(40, 20, -0.8, rng=0), {0: HOSTILE})
 
 
-def results():
-    """Name -> a result of each class."""
-    G = graph()
-    low_rank = np.diag([30.0, 20.0, *[0.0] * 38])
-    instance = dpgraph.datasets.planted_csp(20, 8, 3, 0.9, rng=0)
-    matrix = {"sensitivity": 0.01, "epsilon": 50.0, "delta": 1e-6, "rng": 0}
-    yield dpgraph.private_degrees(G, epsilon=1.0, rng=0)
-    yield dpgraph.private_max_cut(G, **BUDGET)
-    yield dpgraph.private_max_2csp(instance, **BUDGET)
-    yield dpgraph.private_normalized_adjacency(G, rank=2, mechanism="noisy-power", **BUDGET)
-    yield dpgraph.private_eigenspace(low_rank, 2, **matrix)
-    yield dpgraph.private_low_rank(low_rank, 2, **matrix)
-    yield dpgraph.private_singular_subspace(low_rank, 2, **matrix)
-    yield dpgraph.private_spectrum(low_rank, 3, **matrix)
-    yield dpgraph.private_coherence(low_rank, 2, **matrix)
-    yield dpgraph.perturb_and_project(low_rank, [dpgraph.projections.Box(0.0, 50.0)], **matrix)
-    yield dpgraph.private_symmetric_matrix(np.eye(3), sensitivity=0.1, epsilon=1.0, rng=0)
-    yield dpgraph.private_covariance(np.eye(3), epsilon=1.0, rng=0)
-    yield dpgraph.private_cosine_similarities(np.eye(4), sensitivity=0.1, epsilon=4.0, delta=1e-6, rng=0)
-    yield dpgraph.private_node_similarities(G, **BUDGET)
-    yield dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET)
-    yield dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET)
-    yield dpgraph.private_communities(G, epsilon=4.0, rng=0)
-    yield dpgraph.private_degree_distribution(G, epsilon=1.0, rng=0)
-    yield dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0)
-    yield dpgraph.private_subgraph_counts(G, ("edge", "triangle"), epsilon=1.0, rng=0)
-    yield dpgraph.private_transitivity(G, epsilon=1.0, rng=0)
-    yield dpgraph.max_cut(G, rng=0)
-    yield dpgraph.max_2csp(instance, rng=0)
-    yield dpgraph.project_nonnegative_spectral_ball(low_rank)
+@functools.cache
+def instance():
+    return dpgraph.datasets.planted_csp(20, 8, 3, 0.9, rng=0)
 
 
-RESULTS = {type(result).__name__: result for result in results()}
-EACH = pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+LOW_RANK = np.diag([30.0, 20.0, *[0.0] * 38])
+MATRIX = {"sensitivity": 0.01, "epsilon": 50.0, "delta": 1e-6, "rng": 0}
+#: Name of a class -> a call that returns one of it.
+CALLS = {
+    "PrivateDegrees": lambda: dpgraph.private_degrees(graph(), epsilon=1.0, rng=0),
+    "PrivateCutResult": lambda: dpgraph.private_max_cut(graph(), **BUDGET),
+    "PrivateCSPResult": lambda: dpgraph.private_max_2csp(instance(), **BUDGET),
+    "PrivateNormalizedAdjacency": lambda: dpgraph.private_normalized_adjacency(
+        graph(), rank=2, mechanism="noisy-power", **BUDGET
+    ),
+    "PrivateSubspace": lambda: dpgraph.private_eigenspace(LOW_RANK, 2, **MATRIX),
+    "PrivateLowRank": lambda: dpgraph.private_low_rank(LOW_RANK, 2, **MATRIX),
+    "PrivateSingularSubspace": lambda: dpgraph.private_singular_subspace(LOW_RANK, 2, **MATRIX),
+    "PrivateSpectrum": lambda: dpgraph.private_spectrum(LOW_RANK, 3, **MATRIX),
+    "PrivateCoherence": lambda: dpgraph.private_coherence(LOW_RANK, 2, **MATRIX),
+    "PrivateProjection": lambda: dpgraph.perturb_and_project(LOW_RANK, [dpgraph.projections.Box(0.0, 50.0)], **MATRIX),
+    "PrivateSymmetricMatrix": lambda: dpgraph.private_symmetric_matrix(np.eye(3), sensitivity=0.1, epsilon=1.0, rng=0),
+    "PrivateCovariance": lambda: dpgraph.private_covariance(np.eye(3), epsilon=1.0, rng=0),
+    "PrivateSimilarities": lambda: dpgraph.private_node_similarities(graph(), **BUDGET),
+    "PrivateMarginals": lambda: dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET),
+    "PrivateAnswers": lambda: dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET),
+    "PrivateCommunities": lambda: dpgraph.private_communities(graph(), epsilon=4.0, rng=0),
+    "PrivateDegreeDistribution": lambda: dpgraph.private_degree_distribution(graph(), epsilon=1.0, rng=0),
+    "PrivateGraphModel": lambda: dpgraph.private_synthetic_graph(graph(), epsilon=4.0, rng=0),
+    "PrivateCounts": lambda: dpgraph.private_subgraph_counts(graph(), ("edge", "triangle"), epsilon=1.0, rng=0),
+    "PrivateEstimate": lambda: dpgraph.private_transitivity(graph(), epsilon=1.0, rng=0),
+    "CutResult": lambda: dpgraph.max_cut(graph(), rng=0),
+    "CSPResult": lambda: dpgraph.max_2csp(instance(), rng=0),
+    "ProjectionResult": lambda: dpgraph.project_nonnegative_spectral_ball(LOW_RANK),
+}
+EACH = pytest.mark.parametrize("name", CALLS)
+
+
+@functools.cache
+def a(name):
+    """A result of this class, made once in a process."""
+    result = CALLS[name]()
+    assert type(result).__name__ == name
+    return result
 
 
 def test_every_class_of_private_results_is_among_them():
     classes = [getattr(dpgraph, name) for name in dpgraph.__all__ if name.startswith("Private")]
-    assert {kind.__name__ for kind in classes if issubclass(kind, Result)} <= RESULTS.keys()
+    assert {kind.__name__ for kind in classes if issubclass(kind, Result)} <= CALLS.keys()
 
 
 @EACH
-def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(result):
+def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(name):
+    result = a(name)
     assert repr(result).startswith(type(result).__name__)
     assert len(repr(result)) < 400
     html = result._repr_html_()
@@ -76,8 +89,8 @@ def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(result):
 
 def test_pictures_show_published_values_with_a_caption():
     for name in ("PrivateCommunities", "PrivateDegrees", "PrivateDegreeDistribution", "PrivateSpectrum"):
-        html = RESULTS[name]._repr_html_()
-        caption, heights = RESULTS[name]._bars()
+        html = a(name)._repr_html_()
+        caption, heights = a(name)._bars()
         assert html.count("M") >= html.split("<path")[1].split("/>")[0].count("v-") == min(len(heights), 60)
         assert f"<figcaption>{caption}" in html
 
@@ -97,7 +110,7 @@ def test_tables_of_marginals_are_labelled_and_all_of_them_survive_a_file(tmp_pat
 
 
 def test_an_estimate_from_a_file_has_its_counts_and_intervals(tmp_path):
-    result = RESULTS["PrivateEstimate"]
+    result = a("PrivateEstimate")
     save_result(result, tmp_path / "estimate.npz")
     loaded = load_result(tmp_path / "estimate.npz")
     assert (loaded.value, loaded.interval(), loaded.counts.counts) == (
@@ -128,11 +141,12 @@ def test_a_covariance_names_its_max_norm_and_says_where_records_were_shortened()
 
 
 def test_labels_of_vertices_are_shown_escaped():
-    assert "&lt;script&gt;alert(1)" in RESULTS["PrivateDegrees"]._repr_html_()
+    assert "&lt;script&gt;alert(1)" in a("PrivateDegrees")._repr_html_()
 
 
 @EACH
-def test_results_are_equal_only_to_themselves_hashable_and_frozen(result):
+def test_results_are_equal_only_to_themselves_hashable_and_frozen(name):
+    result = a(name)
     copy = dataclasses.replace(result)
     assert result == result
     assert result != copy
@@ -142,23 +156,23 @@ def test_results_are_equal_only_to_themselves_hashable_and_frozen(result):
 
 
 @EACH
-def test_results_survive_pickling(result):
+def test_results_survive_pickling(name):
+    result = a(name)
     copy = pickle.loads(pickle.dumps(result))
     assert (repr(copy), copy._repr_html_()) == (repr(result), result._repr_html_())
 
 
-SAVED = [result for name, result in RESULTS.items() if name.startswith("Private")]
-
-
-@pytest.mark.parametrize("result", SAVED, ids=lambda result: type(result).__name__)
-def test_results_survive_a_file(result, tmp_path):
+@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("Private")])
+def test_results_survive_a_file(name, tmp_path):
+    result = a(name)
     save_result(result, tmp_path / "result.npz")
     loaded = load_result(tmp_path / "result.npz")
     assert (repr(loaded), loaded._repr_html_()) == (repr(result), result._repr_html_())
 
 
 @EACH
-def test_a_table_becomes_a_frame_with_a_line_for_each_item(result):
+def test_a_table_becomes_a_frame_with_a_line_for_each_item(name):
+    result = a(name)
     assert isinstance(result, Result)
     if isinstance(result, TableResult):
         frame = result.to_frame()

@@ -12,7 +12,7 @@ V. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden", 2019 (the queue, 
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import Rows, njit
 from dpgraph.denoise.modularity import sums_between
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -84,13 +84,12 @@ def _move_all(weights: sparse.csr_array, labels: IntArray, resolution: float, rn
     if not total > 0:
         return False
     order = rng.permutation(labels.size)
-    graph = (weights.indptr, weights.indices, weights.data)
-    return bool(on_thread(_moves, graph, volumes, labels, resolution / total, order, _LEAST_RISE * total))
+    return bool(on_thread(_moves, Rows.of(weights), volumes, labels, resolution / total, order, _LEAST_RISE * total))
 
 
 @njit(nogil=True)
 def _moves(
-    graph: tuple[IntArray, IntArray, FloatArray],
+    rows: Rows,
     volumes: FloatArray,
     labels: IntArray,
     price: float,
@@ -99,7 +98,7 @@ def _moves(
     stop: Stop,
 ) -> bool:
     """Vertices leave the queue one after another; those that a move may concern come back to its end."""
-    indptr, indices, data = graph
+    indptr, indices, data = rows
     n = volumes.size
     sums, links = np.zeros(n), np.zeros(n)
     for i in range(n):

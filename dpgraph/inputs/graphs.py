@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool | None, missing:
 
     def edges(signed: bool) -> sparse.csr_array:
         index = {node: i for i, node in enumerate(nodes)}
-        ends = np.fromiter((index[end] for pair in G.edges() for end in pair), dtype=np.int64)
+        ends = np.fromiter(map(index.__getitem__, chain.from_iterable(G.edges())), dtype=np.int64)
         values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
         return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
+from dpgraph.compiled import Rows
 from dpgraph.sos.elimination import DENSE, LARGEST_PIVOT_DEGREE, TOO_LARGE, eliminate_low_degree
 from dpgraph.typing import FloatArray
 
@@ -72,7 +73,8 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
         return None  # what elimination would say, without its copies, or after it has filled memory
     A = M[live][:, live].tocsr()
     A.sort_indices()
-    outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, _shifted(diagonal[live]), DENSE_LIMIT)
+    rows = Rows.of(A)._replace(data=0.25 * A.data)
+    outcome, rest = eliminate_low_degree(rows, _shifted(diagonal[live]), DENSE_LIMIT)
     if outcome == TOO_LARGE:
         return None
     return outcome == DENSE and _cholesky_completes(rest)

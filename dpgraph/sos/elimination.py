@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import Rows, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
@@ -57,12 +57,12 @@ def _grown(columns: IntArray, values: FloatArray, size: int) -> tuple[IntArray, 
 
 
 @njit()
-def row_pool(indptr: IntArray, indices: IntArray, data: FloatArray, size: int) -> tuple[RowPool, Row]:
-    """The rows of a CSR matrix in a pool with room for `size` entries, and an empty row."""
-    n = indptr.size - 1
-    columns, values = _grown(indices.astype(np.int64), data, size)
-    start = indptr[:-1].astype(np.int64)
-    length = (indptr[1:] - indptr[:-1]).astype(np.int64)
+def row_pool(rows: Rows, size: int) -> tuple[RowPool, Row]:
+    """The rows of a matrix in a pool with room for `size` entries, and an empty row."""
+    n = rows.indptr.size - 1
+    columns, values = _grown(rows.indices.astype(np.int64), rows.data, size)
+    start = rows.indptr[:-1].astype(np.int64)
+    length = (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
     pool = RowPool(columns, values, start, length, length.copy(), length.copy())
     return pool, Row(np.empty(n, dtype=np.int64), np.empty(n))
 
@@ -181,15 +181,13 @@ def remaining(pool: RowPool) -> tuple[sparse.csr_array, IntArray]:
     return sparse.csr_array(rows, shape=(kept.size, kept.size)), kept
 
 
-def eliminate_low_degree(
-    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
-) -> tuple[int, FloatArray]:
+def eliminate_low_degree(rows: Rows, diagonal: FloatArray, dense_limit: int) -> tuple[int, FloatArray]:
     """Eliminate vertices of smallest degree until the Schur complement is dense, with at most `dense_limit` rows.
 
-    The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. The outcome is
+    The rows are those of a symmetric matrix without a diagonal, sorted; `diagonal` is overwritten. The outcome is
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
-    outcome, pool = on_thread(_eliminate, indptr, indices, data, diagonal, dense_limit)
+    outcome, pool = on_thread(_eliminate, rows, diagonal, dense_limit)
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)
@@ -219,13 +217,11 @@ def _unlink(v: int, degree: IntArray, head: IntArray, after: IntArray, before: I
 
 
 @njit(nogil=True)
-def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int, stop: Stop
-) -> tuple[int, RowPool]:
+def _eliminate(rows: Rows, diagonal: FloatArray, dense_limit: int, stop: Stop) -> tuple[int, RowPool]:
     """The outcome, and the rows that are left."""
     n = diagonal.size
-    used = indices.size
-    pool, row = row_pool(indptr, indices, data, 3 * used + n)
+    used = rows.indices.size
+    pool, row = row_pool(rows, 3 * used + n)
     degree = pool.degree
     lists = np.full((3, n + 1), -1, dtype=np.int64)
     head, after, before = lists[0], lists[1], lists[2]

@@ -1,7 +1,7 @@
 """What the compiled kernels of cuts and 2-CSPs share, and how they are run on many starts at once."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,6 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
-
-
-class Rows(NamedTuple):
-    """Compressed sparse rows of a matrix, as a kernel takes them."""
-
-    indptr: NDArray[np.int32]
-    indices: NDArray[np.int32]
-    data: FloatArray
 
 
 @njit()

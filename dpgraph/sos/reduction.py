@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import Rows, njit
 from dpgraph.sos.elimination import RowPool, remaining, row_pool, subtract_row, take_row
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -30,7 +30,7 @@ def reduce_low_degree(
     vertices (n,): its value is that in the smaller matrix plus a constant. Last, how many times an entry was rounded.
     """
     A = matrix.sorted_indices()
-    pool, order, neighbours, weights = on_thread(_eliminate, A.indptr, A.indices, A.data, most)
+    pool, order, neighbours, weights = on_thread(_eliminate, Rows.of(A), most)
     rest, kept = remaining(pool)
     # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.
     # One of degree 3 takes those that are added to others; four sums make each of its three edges.
@@ -57,13 +57,11 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
 
 
 @njit(nogil=True)
-def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray, most: int, stop: Stop
-) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
+def _eliminate(rows: Rows, most: int, stop: Stop) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
     """Rows that are left; vertices in order of elimination, with up to three neighbours then, else -1, and weights."""
-    n = indptr.size - 1
-    used = indices.size
-    pool, row = row_pool(indptr, indices, data, 2 * used + n)
+    n = rows.indptr.size - 1
+    used = rows.indices.size
+    pool, row = row_pool(rows, 2 * used + n)
     degree = pool.degree
     order = np.empty(n, dtype=np.int64)
     neighbours = np.full((n, 3), -1, dtype=np.int64)

@@ -68,7 +68,7 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
 def tiny_graph_neighbours() -> Pairs:
     """Graphs all of whose cuts can be weighed, and one with a single edge, which nothing else hides."""
     yield "one edge", *edge_pair()
-    yield from graph_neighbours()
+    yield from pairs_of(graph_neighbours)
 
 
 def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
@@ -84,8 +84,8 @@ def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
 
 
 def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    yield from graph_neighbours()
-    yield from large_graph_neighbours()
+    yield from pairs_of(graph_neighbours)
+    yield from pairs_of(large_graph_neighbours)
 
 
 def dense_graph_neighbours() -> Pairs:
@@ -95,7 +95,7 @@ def dense_graph_neighbours() -> Pairs:
         changed = weights.copy()
         changed[0, 1] = changed[1, 0] = 0.0
         yield f"complete, n = {n}", graph_data(weights, 1.0), graph_data(changed, 1.0)
-    yield from graph_neighbours()
+    yield from pairs_of(graph_neighbours)
 
 
 def complete_graph_neighbours() -> Pairs:
@@ -183,9 +183,9 @@ def core_neighbours() -> Pairs:
 
 def iterate_neighbours() -> Pairs:
     """What mechanisms with a core are run on; the largest graphs come last."""
-    yield from graph_neighbours()
-    yield from core_neighbours()
-    yield from large_graph_neighbours()
+    yield from pairs_of(graph_neighbours)
+    yield from pairs_of(core_neighbours)
+    yield from pairs_of(large_graph_neighbours)
 
 
 def poisoned_graph() -> Data:
@@ -210,7 +210,7 @@ def networkx_neighbours(
     """
 
     def generate() -> Pairs:
-        for label, data, neighbour in graphs():
+        for label, data, neighbour in pairs_of(graphs):
             if isinstance(data.value, np.ndarray) != weighted:
                 continue
             n = len(data.value)
@@ -221,7 +221,10 @@ def networkx_neighbours(
                 arguments[sets] = [chosen, rest] if sets == "communities" else chosen
             if weighted:
                 arguments |= {"weight": "weight"} | data.public
-            yield label, *(Data(nx.Graph(side.value), arguments) for side in (data, neighbour))
+            sides = (
+                side.value if isinstance(side.value, nx.Graph) else nx.Graph(side.value) for side in (data, neighbour)
+            )
+            yield label, *(Data(side, arguments) for side in sides)
 
     return generate
 

@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 import dpgraph
 from dpgraph.bounds import ladder
 from dpgraph.bounds.ladder import half_width, ladder_quantile, standard_deviation
+from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
@@ -24,7 +25,7 @@ def subgraphs_of(edges, n):
     graph = nx.empty_graph(n)
     graph.add_edges_from(edges)
     A = nx.to_scipy_sparse_array(graph, format="csr")
-    return Subgraphs(A.indptr, A.indices)
+    return Subgraphs(*Rows.of(A)[:2])
 
 
 def counted_by_hand(graph, pattern):
@@ -185,8 +186,7 @@ def test_cauchy_noise_of_smooth_sensitivity_loses_no_more_than_epsilon(epsilon, 
 
 def test_intervals_hold_the_exact_counts_as_often_as_they_say():
     graph = nx.powerlaw_cluster_graph(300, 8, 0.5, seed=2)
-    A = nx.to_scipy_sparse_array(graph)
-    subgraphs = Subgraphs(A.tocsr().indptr, A.tocsr().indices)
+    subgraphs = Subgraphs(*Rows.of(nx.to_scipy_sparse_array(graph, format="csr"))[:2])
     for mechanism, delta in (("ladder", 0.0), ("smooth", 0.0), ("local-sensitivity", 1e-6)):
         inside = 0
         for seed in range(60):

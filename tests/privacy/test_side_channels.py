@@ -94,8 +94,9 @@ def look(call, source, monkeypatch):
     """All that an observer of one call can see."""
     out, err = io.StringIO(), io.StringIO()
     RecordedBar.shown = []
-    for module in [m for m in list(sys.modules.values()) if getattr(m, "tqdm", None) is tqdm.tqdm]:
-        monkeypatch.setattr(module, "tqdm", RecordedBar)
+    for name, module in list(sys.modules.items()):  # no other package shows bars
+        if name.startswith("dpgraph.") and getattr(module, "tqdm", None) is tqdm.tqdm:
+            monkeypatch.setattr(module, "tqdm", RecordedBar)
     with (
         warnings.catch_warnings(record=True) as warned,
         contextlib.redirect_stdout(out),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dpgraph.compiled import Rows
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut.certificate import certify, certify_within
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
@@ -132,7 +133,7 @@ def test_elimination_returns_the_schur_complement():
     A = (0.5 * (A + A.T)).tocsr()
     A.sort_indices()
     diagonal = np.full(120, 6.0)
-    outcome, rest = eliminate_low_degree(A.indptr, A.indices, A.data, diagonal.copy(), 1000)
+    outcome, rest = eliminate_low_degree(Rows.of(A), diagonal.copy(), 1000)
     assert outcome == DENSE
     assert 0 < len(rest) < 120
     np.testing.assert_allclose(rest, rest.T, atol=1e-12)
@@ -141,7 +142,7 @@ def test_elimination_returns_the_schur_complement():
     block = np.linalg.inv(rest)
     left = np.abs(inverse.diagonal()[:, None] - block.diagonal()).argmin(axis=0)
     np.testing.assert_allclose(block, inverse[np.ix_(left, left)], atol=1e-10)
-    assert eliminate_low_degree(A.indptr, A.indices, A.data, np.full(120, 0.1), 1000)[0] == INDEFINITE
+    assert eliminate_low_degree(Rows.of(A), np.full(120, 0.1), 1000)[0] == INDEFINITE
 
 
 def test_a_bound_without_an_affordable_proof_says_so_and_is_still_above(monkeypatch):
@@ -156,7 +157,7 @@ def test_a_bound_without_an_affordable_proof_says_so_and_is_still_above(monkeypa
 
 def test_elimination_stops_when_it_would_cost_too_much():
     A = sparse.csr_array(nx.to_scipy_sparse_array(nx.complete_graph(450), dtype=float))
-    assert eliminate_low_degree(A.indptr, A.indices, A.data, np.full(450, 1e3), 100)[0] == TOO_LARGE
+    assert eliminate_low_degree(Rows.of(A), np.full(450, 1e3), 100)[0] == TOO_LARGE
 
 
 def test_the_relaxation_stops_at_a_bound_whose_proof_is_not_affordable(monkeypatch):
@@ -174,7 +175,7 @@ def test_elimination_foresees_that_an_expander_stays_too_large_and_a_grid_does_n
     outcomes = []
     for A in (expander, torus):
         A.sort_indices()
-        outcomes.append(eliminate_low_degree(A.indptr, A.indices, A.data, np.full(A.shape[0], 1e3), 300)[0])
+        outcomes.append(eliminate_low_degree(Rows.of(A), np.full(A.shape[0], 1e3), 300)[0])
     assert outcomes == [TOO_LARGE, DENSE]
 
 

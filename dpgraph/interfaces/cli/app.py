@@ -42,6 +42,7 @@ _COMMANDS = {
     "benchmark": ("public", "Benchmark"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
+    "compile": ("kernels", "Compile"),
 }
 
 

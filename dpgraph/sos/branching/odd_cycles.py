@@ -23,10 +23,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from dpgraph.compiled import Rows
 from dpgraph.sos.branching.shortest_cycles import violated_cycles
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.kernels import Rows
 from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
@@ -55,7 +55,7 @@ class CutEdges:
         weights = M.data[first]
         constant = objective.cut_value(np.ones(objective.n_vertices))
         ends = np.column_stack([low[first], high[first]])
-        return cls(ends, weights, Rows(M.indptr, M.indices, M.data), numbers, constant, objective.slack)
+        return cls(ends, weights, Rows.of(M), numbers, constant, objective.slack)
 
 
 @dataclass(frozen=True, eq=False)

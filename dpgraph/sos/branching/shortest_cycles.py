@@ -4,8 +4,7 @@ import heapq
 
 import numpy as np
 
-from dpgraph.compiled import njit
-from dpgraph.sos.kernels import Rows
+from dpgraph.compiled import Rows, njit
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 

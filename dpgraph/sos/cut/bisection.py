@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.compiled import njit
+from dpgraph.compiled import Rows, njit
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
@@ -22,7 +22,7 @@ from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve
 from dpgraph.sos.cut.solver import close_gap, round_nodes
 from dpgraph.sos.cut.tournament import Tournament, enter, flip, tournament
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
+from dpgraph.sos.kernels import default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch

@@ -7,8 +7,8 @@ which ``stop[0]`` becomes 1.
 
 import numpy as np
 
-from dpgraph.compiled import njit
-from dpgraph.sos.kernels import REORDER, Rows, accept, uniform
+from dpgraph.compiled import Rows, njit
+from dpgraph.sos.kernels import REORDER, accept, uniform
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray as Floats
 

@@ -8,9 +8,9 @@ combined by merging only what is on one side, or on opposite ones, in both (Sand
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import Rows, njit
 from dpgraph.sos.cut.tournament import Tournament, flip, tournament
-from dpgraph.sos.kernels import Rows, on_columns
+from dpgraph.sos.kernels import on_columns
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
@@ -37,9 +37,9 @@ def multilevel_cut(
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * matrix.shape[0])
         order = rng.permutation(sizes.size)
-        group, signs = match(_rows(A), masses, given, order, limit, False)
+        group, signs = match(Rows.of(A), masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = match(_rows(A), masses, given, order, limit, True)
+            group, signs = match(Rows.of(A), masses, given, order, limit, True)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         P = sparse.csr_array((signs, (np.arange(sizes.size), group)), shape=(sizes.size, int(group.max()) + 1))
@@ -65,13 +65,9 @@ def multilevel_cut(
 
 def refined(matrix: sparse.csr_array, sizes: FloatArray, signs: FloatArray, slack: float) -> FloatArray:
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
-    rows = _rows(matrix)
+    rows = Rows.of(matrix)
     tol = 1e-10 * float(np.abs(matrix.data).max(initial=0.0))
     return on_columns(lambda x, stop: _passes(rows, sizes, x, slack, tol, stop), signs)
-
-
-def _rows(matrix: sparse.csr_array) -> Rows:
-    return Rows(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
 
 
 @njit(nogil=True)

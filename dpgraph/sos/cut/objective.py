@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
 
+from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
-from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.threads import NEVER, Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -104,7 +104,7 @@ class SparseObjective(_ListedObjective):
     @cached_property
     def rows(self) -> Rows:
         """The matrix as kernels take it."""
-        return Rows(self.matrix.indptr, self.matrix.indices, self.matrix.data)
+        return Rows.of(self.matrix)
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpgraph.compiled import njit
-from dpgraph.sos.kernels import Rows
+from dpgraph.compiled import Rows, njit
 from dpgraph.typing import FloatArray, IntArray
 
 

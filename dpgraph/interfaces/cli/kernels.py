@@ -1,0 +1,102 @@
+"""``dpgraph compile``: all inner loops are compiled now, and kept for later processes.
+
+A loop is compiled when it is first called, for the types of that call. So small calls, nearly all of public functions,
+call all of them; their answers are not used. ``tests/test_compile.py`` fails while a kernel is not reached.
+"""
+
+import contextlib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import networkx as nx
+import numpy as np
+import typer
+from tqdm import tqdm
+
+import dpgraph
+from dpgraph import datasets
+from dpgraph.compiled import KERNELS
+from dpgraph.distributed.blocks import Block, Rows
+from dpgraph.distributed.triangles import counted
+from dpgraph.exceptions import MechanismHalted
+from dpgraph.interfaces.cli import options
+from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.sos.csp.rounding import solve_factored_csp
+from dpgraph.typing import IntArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compile:
+    """Compile all inner loops now, rather than each when it is first used: it takes about a minute, once.
+
+    They are kept beside the modules of the package, or in the folder that the variable NUMBA_CACHE_DIR names.
+
+    Example: `dpgraph compile --progress`
+    """
+
+    progress: bool = options.progress()
+
+    def run(self) -> None:
+        """Make all calls, and say how much there was to do."""
+        for call in tqdm(calls(), desc="calls", disable=not self.progress):
+            with warnings.catch_warnings(), contextlib.suppress(MechanismHalted):
+                warnings.simplefilter("ignore")
+                call()
+        compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
+        kept = sum(sum(kernel.stats.cache_hits.values()) for kernel in KERNELS)
+        typer.echo(f"{compiled} inner loops were compiled, {kept} had been kept")
+
+
+def calls() -> list[Callable[[], object]]:
+    """Calls that reach every kernel."""
+    sparse, large = (datasets.planted_cut(n, 6.0, -0.5, rng=0) for n in (60, 400))
+    weighted = nx.Graph((u, v, {"weight": 1.0 + u % 3}) for u, v in sparse.edges)
+    planted, random = datasets.planted_csp(20, 8, 3, 0.9, rng=0), dpgraph.TwoCSP(5, 3)
+    for u, v in nx.complete_graph(5).edges:
+        random.add_constraint(u, v, np.random.default_rng(5 * u + v).random((3, 3)))
+    budget = {"epsilon": 4.0, "delta": 1e-6}
+    of_sparse: list[Callable[..., object]] = [
+        partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
+        partial(dpgraph.private_communities, epsilon=4.0),
+        lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
+        *(
+            partial(cut, **budget, mechanism=mechanism)
+            for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
+            for mechanism in ("gaussian", "noisy-power", "randomized-response")
+        ),
+    ]
+    return [
+        _read_files,
+        _count_in_a_block,
+        *(partial(call, sparse) for call in of_sparse),
+        partial(dpgraph.private_covariance, np.eye(40), epsilon=4.0, mechanism="nuclear-laplace"),
+        partial(dpgraph.max_cut, weighted, weight="weight"),
+        partial(dpgraph.max_cut, large, sweeps=10),
+        partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
+        partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
+        partial(dpgraph.max_bisection, large, sweeps=10),
+        *(partial(dpgraph.max_2csp, instance, search="optimal") for instance in (planted, random)),
+        partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
+    ]
+
+
+def _read_files() -> None:
+    """Edge lists of labels of 32 bits and of more, long enough for the compiled merge of arcs."""
+    pairs = np.random.default_rng(0).integers(5000, size=(40_000, 2))
+    with TemporaryDirectory() as folder:
+        for first in (0, 2**40):
+            file = Path(folder) / f"{first}.txt"
+            np.savetxt(file, pairs + first, fmt="%d")
+            datasets.read_edgelist(file)
+
+
+def _count_in_a_block() -> None:
+    """The triangle 0, 1, 2 on the only worker of a cluster."""
+    rank: IntArray = np.arange(3, dtype=np.int32)
+    columns: IntArray = np.array([1, 2, 0, 2, 0, 1], dtype=np.int32)
+    block = Block(Rows(np.full(3, 2), columns, 1.0))
+    counted(block, False, 0, 1, rank, (0, 3, np.arange(0, 7, 2, dtype=np.int32), columns), 0)
