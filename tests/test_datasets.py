@@ -574,7 +574,7 @@ BUNDLED = Path(dpgraph.__file__).parent / "data" / "planted-bisection.txt.gz"
 
 
 def forms():
-    """Equivalent texts of a bundled graph: as it is, without comments, in another order, both directions, with loops."""
+    """Equivalent texts of a bundled graph: as it is, without comments, in another order, both ways, with loops."""
     text = gzip.decompress(BUNDLED.read_bytes()).decode()
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     turned = ["\t".join(reversed(line.split())) for line in lines]
