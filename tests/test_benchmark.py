@@ -275,3 +275,14 @@ def test_the_first_run_of_every_mechanism_comes_before_the_second_of_any(blocks)
     assert seeds == sorted(seeds)
     assert set(seeds) == {5, 6}
     assert engine.COLUMNS[: len(Run("g", 1, 1, "cut", "auto", 1.0, 0.0, 0).key)][-1] == "version"
+
+
+def test_errors_that_differ_by_powers_of_ten_have_a_logarithmic_axis_on_which_zeros_are_at_the_bottom():
+    found = [
+        (Run("g", 9, 8, "counts", "auto", e, 0.0, 0), Outcome((error,)))
+        for e, error in ((1.0, 0.5), (2.0, 0.01), (4.0, 0.0))
+    ]
+    axes = plot.plot_benchmark(panels_of(cells_of([*found, *outcomes("counts", EXACT, None, [0.0])]))).axes[0]
+    assert axes.get_yscale() == "log"
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.5, 0.01, axes.get_ylim()[0]])
+    assert [text.get_text() for text in axes.texts] == ["auto"]

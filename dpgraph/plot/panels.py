@@ -95,13 +95,16 @@ def plot_benchmark(rows: Sequence[Sequence[Panel]]) -> Figure:
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
-    draw_curves(axes, panel.curves)
-    better = "higher is better" if panel.higher_is_better else "lower is better"
     values = np.array([mean for points in panel.curves.values() for _, mean, _ in points])
-    if not panel.higher_is_better and values.min() > 0 and values.max() > _DECADES * values.min():
+    some, curves = values[values > 0], panel.curves
+    if not panel.higher_is_better and some.size and some.max() > _DECADES * some.min():
         axes.set_yscale("log")  # errors of mechanisms differ by powers of ten
-        axes.set_ylim(values.min() / 2, 2 * max(values.max(), *panel.levels.values()))
+        bottom = some.min() / 2  # where zeros are drawn
+        curves = {name: [(e, max(mean, bottom), half) for e, mean, half in of] for name, of in curves.items()}
+        draw_curves(axes, curves)
+        axes.set_ylim(bottom, 2 * max([some.max(), *panel.levels.values()]))
     else:  # wide intervals of few runs are cut off
+        draw_curves(axes, curves)
         seen = [*values, *panel.levels.values()]
         margin = 0.06 * (max(seen) - min(seen)) or 0.05
         axes.set_ylim(min(seen) - margin, max(seen) + margin)
@@ -110,6 +113,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
             colour, style = _LEVELS.get(name, (GREY, "-."))
             axes.axhline(level, color=colour, linewidth=0.8, linestyle=style, label=name)
     axes.set(xlabel="ε", ylabel=panel.measure)
+    better = "higher is better" if panel.higher_is_better else "lower is better"
     axes.set_title(f"{panel.title} ({better})", fontsize=9, loc="left")
     axes.tick_params(labelsize=8)
     base.without_frame(axes, "top", "right")
