@@ -208,7 +208,7 @@ def all_rates(quick: bool) -> Iterator[Row]:
             yield row("rates", sweep.name, "", x, seed, value, sweep.exponent)
 
 
-# --- 7: a spike beside a heavy entry, and many rows ---------------------------------------------------------------------
+# --- 7: a spike beside a heavy entry, and many rows ------------------------------------------------------------------
 
 
 FLAT_GAP, HEAVY = 500.0, (0.0, 250.0, 500.0)
