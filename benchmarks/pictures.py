@@ -16,6 +16,7 @@ import cosine
 import covariance
 import frontier_tables
 import marginals
+import projector_gap
 import science
 import speed_tables
 import synthetic_tables
@@ -42,6 +43,7 @@ def pictures() -> dict[str, Callable[[], Figure]]:
         "science_wishart.png": lambda: science.plot_wishart(rows),
         "science_schatten.png": lambda: science.plot_schatten(rows),
         "science_rates.png": lambda: science.plot_rates(rows),
+        "projector_gap.png": lambda: projector_gap.plot(projector_gap.results().rows),
         "speed.png": speed,
         "speed_memory.png": partial(speed, memory=True),
         "marginals.png": lambda: marginals.plot(read_csv(RESULTS / "marginals.csv")),

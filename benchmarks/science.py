@@ -6,8 +6,9 @@
 4. DN25b Theorem 1.1: the error of private covariance in every Schatten norm grows like d**(1 + 1/p).
 5. CDEMZ24 Theorem 2.1: exponent of private cosine similarities, read off the results of ``cosine.py``.
 6. Rates of every theorem that has one, swept quantity by quantity (``rates.py``).
-7. DN25a section 1.1: spikes on which projectors beat HP14 as published, and that method where the rows become many.
+7. DN25a section 1.1: a spike beside a heavy entry, and HP14 as published where the rows become many.
 8. DN25b Theorem 4.4: the norm of the noise against the 1.1 rho d of the paper.
+9. HP14 at its best, for the tables of 3 and 7: exact accounting, p and number of products chosen in hindsight.
 
 Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About twenty minutes.
 
@@ -27,7 +28,7 @@ import numpy as np
 import rates
 from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, read_csv, slope
 from covariance_printed import square_noise
-from peers import noisy_power_method, noisy_power_method_exact
+from peers import noisy_power_method, noisy_power_method_at_best
 from scipy import sparse
 from scipy.sparse.linalg import eigsh, svds
 
@@ -207,7 +208,18 @@ def all_rates(quick: bool) -> Iterator[Row]:
             yield row("rates", sweep.name, "", x, seed, value, sweep.exponent)
 
 
-# --- 7: spikes on which projectors win, and many rows ----------------------------------------------------------------
+# --- 7: a spike beside a heavy entry, and many rows ------------------------------------------------------------------
+
+
+FLAT_GAP, HEAVY = 500.0, (0.0, 250.0, 500.0)
+
+
+def flat_matrix(n: int, heavy: float) -> np.ndarray:
+    """500 u u' with a flat u; and a heavy entry beside it, with the spike as much larger."""
+    u = np.where(np.arange(n) % 2, 1.0, -1.0) / math.sqrt(n)
+    A = (FLAT_GAP + heavy) * np.outer(u, u)
+    A[0, 0] += heavy
+    return A
 
 
 def flat_spike(quick: bool) -> Iterator[Row]:
@@ -215,11 +227,9 @@ def flat_spike(quick: bool) -> Iterator[Row]:
 
     Neighbours move A U by at most `sensitivity`; one entry of a symmetric matrix and its mirror image by sqrt(2).
     """
-    n, gap, epsilon = 800, 500.0, 1.0
-    u = np.where(np.arange(n) % 2, 1.0, -1.0) / math.sqrt(n)
-    for heavy in (0.0, 250.0, 500.0):
-        A = (gap + heavy) * np.outer(u, u)
-        A[0, 0] += heavy
+    n, gap, epsilon = 800, FLAT_GAP, 1.0
+    for heavy in HEAVY:
+        A = flat_matrix(n, heavy)
         values, vectors = np.linalg.eigh(A)
         top, steps = vectors[:, -1], math.ceil(values[-1] / (values[-1] - values[-2]) * math.log(n))
         for seed in range(3 if quick else 10):
@@ -229,13 +239,9 @@ def flat_spike(quick: bool) -> Iterator[Row]:
                     released = dpgraph.private_projector(A, 1, sensitivity=sensitivity, mechanism=mechanism, **budget)
                     sine = math.sqrt(max(1 - correlation(top, released.basis) ** 2, 0.0))
                     yield row("spike", f"{series}, sensitivity {label}", n, heavy, seed, sine, gap)
-            for series, method in (
-                ("as published", noisy_power_method),
-                ("exact accounting", noisy_power_method_exact),
-            ):
-                _, iterate = method(A, 1, epsilon, DELTA, np.random.default_rng(seed), steps=steps)
-                sine = math.sqrt(max(1 - correlation(top, iterate) ** 2, 0.0))
-                yield row("spike", f"HP14, {series}, sensitivity sqrt(2)", n, heavy, seed, sine, gap)
+            _, iterate = noisy_power_method(A, 1, epsilon, DELTA, np.random.default_rng(seed), steps=steps)
+            sine = math.sqrt(max(1 - correlation(top, iterate) ** 2, 0.0))
+            yield row("spike", "HP14, as published, sensitivity sqrt(2)", n, heavy, seed, sine, gap)
 
 
 class Embedding:
@@ -280,6 +286,51 @@ def many_rows(quick: bool) -> Iterator[Row]:
                         yield row("columns", series, n, m, seed, found, 1.0)
 
 
+# --- 9: HP14 at its best ---------------------------------------------------------------------------------------------
+
+AT_BEST = "HP14, exact accounting, best in hindsight"
+#: Numbers of products that are tried.
+FEW_PRODUCTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+
+
+def at_its_best(quick: bool) -> Iterator[Row]:
+    """Rows of the tables of spikes: HP14 with exact accounting, and the p and number of products of the least error."""
+    for (n, m), strengths in list(SPIKES.items())[: 1 if quick else None]:
+        for x in strengths:
+            drawn = [spike(n, m, x * math.sqrt(n / m), np.random.default_rng(seed)) for seed in range(3)]
+            cases = [
+                (Embedding(Y), lambda found, u=u, n=n: 1 - correlation(u, found[:n]), seed)
+                for seed, (Y, u) in enumerate(drawn)
+            ]
+            for epsilon in (1.0, 4.0):
+                best = noisy_power_method_at_best(
+                    cases, 1, (epsilon, DELTA), moves=lambda X, n=n: entry_moves(X, n), products=FEW_PRODUCTS
+                )
+                print(f"wishart {n} x {m}, x = {x:g}, eps {epsilon:g}: p = {best.columns}, {best.steps} products")
+                for seed, error in enumerate(best.errors):
+                    yield row("wishart", f"{AT_BEST}, eps {epsilon:g}", f"{n} x {m}", x, seed, 1 - error, 1.0)
+    n = 800
+    for heavy in HEAVY:
+        A = flat_matrix(n, heavy)
+        top = np.linalg.eigh(A)[1][:, -1]
+
+        def sine(found: np.ndarray, top: np.ndarray = top) -> float:
+            return math.sqrt(max(1 - correlation(top, found) ** 2, 0.0))
+
+        best = noisy_power_method_at_best(
+            [(A, sine, seed) for seed in range(10)], 1, (1.0, DELTA), products=FEW_PRODUCTS
+        )
+        print(f"heavy entry {heavy:g}: p = {best.columns}, {best.steps} products")
+        for seed, error in enumerate(best.errors):
+            yield row("spike", f"{AT_BEST}, sensitivity sqrt(2)", n, heavy, seed, error, FLAT_GAP)
+
+
+def entry_moves(X: np.ndarray, n: int) -> float:
+    """By how much one entry of Y moves [[0, Y], [Y', 0]] X: by a row of the lower part of X, and one of the upper."""
+    lengths = np.linalg.norm(X, axis=1)
+    return math.hypot(lengths[:n].max(), lengths[n:].max())
+
+
 # --- 8: the norm of the noise of private covariance ------------------------------------------------------------------
 
 
@@ -293,7 +344,7 @@ def noise_norm(quick: bool) -> Iterator[Row]:
 
 EXPERIMENTS = {
     "gaussian": gaussian_perturbation, "union": random_union, "wishart": wishart, "schatten": schatten,
-    "rates": all_rates, "spike": flat_spike, "columns": many_rows, "norm": noise_norm,
+    "rates": all_rates, "spike": flat_spike, "columns": many_rows, "norm": noise_norm, "hp14": at_its_best,
 }  # fmt: skip
 
 # --- tables and plots ------------------------------------------------------------------------------------------------
@@ -468,13 +519,14 @@ def plot_wishart(rows: Sequence[dict[str, str]]) -> Figure:
     own = select(rows, experiment="wishart")
     sizes = distinct(own, "n")
     figure, axes = charts.panels(len(sizes))
-    estimators = ["default (products)", "Gaussian noise", "not private"]  # the best method of others; all: the table
+    estimators = ["default (products)", AT_BEST, "not private"]  # the best method of others; all: the table
     series = [name for name in distinct(own, "series") if name.partition(", eps")[0] in estimators]
     for place, (axis, n) in enumerate(zip(axes, sizes, strict=True)):
         axis.set(xscale="log", ylim=(-0.03, 1.03))
         for name in series:
             number = estimators.index(name.partition(", eps")[0])
-            line, label = "--" if name.endswith("eps 1") else "-", name if place == len(sizes) - 1 else "_"
+            line = "--" if name.endswith("eps 1") else "-"
+            label = name.replace(", best", ",\nbest") if place == len(sizes) - 1 else "_"
             x, mean, half = curve(select(own, n=n, series=name))
             charts.curve(axis, x, mean, half, number, linestyle=line, label=label, linewidth=1.4)
         axis.axvline(1.0, color=charts.GREY, linestyle=":")
@@ -533,8 +585,11 @@ def main() -> None:
     if not arguments.tables:
         with table.writing():
             for name in arguments.only or EXPERIMENTS:
-                for experiment in ("conjecture 1.7", "conjecture 1.8") if name == "union" else (name,):
-                    table.drop(lambda row, old=experiment: row["experiment"] == old)
+                old = ("conjecture 1.7", "conjecture 1.8") if name == "union" else (name,)
+                if name == "hp14":
+                    table.drop(lambda row: row["series"].startswith(AT_BEST))
+                else:
+                    table.drop(lambda row, old=old: row["experiment"] in old and not row["series"].startswith(AT_BEST))
                 for line in EXPERIMENTS[name](arguments.quick):
                     table.add(line)
                 print(f"{name}: done", flush=True)

@@ -40,6 +40,13 @@ def coherence(A_or_U: Any, rank: int | None = None) -> float:
     InvalidParameterError
         `rank` is out of range, or a basis is not orthonormal.
 
+    Notes
+    -----
+    Candes and Recht (CR12) also have a weaker notion for matrices that are not symmetric, n m max_ij (U V')_ij^2 / r,
+    which is small where left and right singular vectors are not correlated though neither is flat. Whether an error can
+    depend on it alone is open (DN25a, section 3), so no function computes it: what is released here costs as much as
+    the larger of the two sides says.
+
     Examples
     --------
     >>> import numpy as np

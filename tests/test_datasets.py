@@ -3,10 +3,12 @@
 import csv
 import functools
 import gzip
+import hashlib
 import http.server
 import re
 import runpy
 import threading
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,8 +18,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import dpgraph
 from dpgraph import datasets
 from dpgraph.datasets.arcs import merge_arcs
+from dpgraph.datasets.files import read_bytes
+from dpgraph.datasets.registry import _find_local
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
 
 # --- edge lists ------------------------------------------------------------------------------------------------
@@ -547,6 +552,98 @@ def test_an_unknown_name_suggests_the_nearest_and_a_wrong_folder_is_named(tmp_pa
     monkeypatch.setenv("DPGRAPH_DATA", str(tmp_path / "missing"))
     with pytest.raises(DatasetError, match="DPGRAPH_DATA"):
         datasets.load("wiki-Vote")
+
+
+@pytest.mark.parametrize("name", ["wiki-Vote", "soc-Epinions1", "com-DBLP", "G1", "musae-facebook"])
+@pytest.mark.parametrize("load", [datasets.load, datasets.load_sparse])
+def test_a_file_under_the_name_of_a_public_graph_that_is_another_graph_is_refused(tmp_path, name, load):
+    text = "2 1\n1 2 1\n" if name == "G1" else "2 3\n3 12345\n"
+    info = datasets.available()[name]
+    (tmp_path / info.file.removesuffix(".gz")).write_text(text)
+    with pytest.raises(DatasetError, match=f"is not the graph {name}, which has {info.nodes:,} vertices") as caught:
+        load(name, data_dir=tmp_path)
+    assert "12345" not in str(caught.value)
+    # The manifest of a folder does not make it that graph, either.
+    (tmp_path / "mine.txt").write_text(text)
+    (tmp_path / "MANIFEST.tsv").write_text(f"name\tfile\n{name}\tmine.txt\n")
+    with pytest.raises(DatasetError, match="is not the graph"):
+        load(name, data_dir=tmp_path)
+
+
+BUNDLED = Path(dpgraph.__file__).parent / "data" / "planted-bisection.txt.gz"
+
+
+def forms():
+    """Equivalent texts of a bundled graph: as it is, without comments, in another order, both ways, with loops."""
+    text = gzip.decompress(BUNDLED.read_bytes()).decode()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    turned = ["\t".join(reversed(line.split())) for line in lines]
+    yield text.encode()
+    yield text.replace("\n", "\r\n").encode()
+    yield "\n".join(lines).encode()
+    yield "\n".join(["% from elsewhere", *turned[::-1]]).encode()
+    yield "\n".join([*lines, *turned, "0 0", "3 3"]).encode()
+    yield gzip.compress(text.encode())
+
+
+@pytest.fixture
+def public_copy(monkeypatch):
+    """The registry knows planted-bisection under the name "public" too, not as a bundled graph."""
+    info = replace(datasets.available()["planted-bisection"], name="public", file="public.txt.gz", collection="snap")
+    monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {"public": info})
+    return info
+
+
+def test_every_form_of_a_known_graph_is_that_graph(tmp_path, public_copy):
+    wanted = edges(datasets.read_edgelist(BUNDLED))
+    contents = list(forms())
+    assert len({hashlib.sha256(content).hexdigest() for content in contents}) == len(contents)
+    for content in contents:
+        (tmp_path / "public.txt").write_bytes(content)
+        assert edges(datasets.load("public", data_dir=tmp_path)) == wanted
+
+
+def test_an_edge_less_or_a_digit_changed_is_refused(tmp_path, public_copy):
+    text = next(forms())
+    path = tmp_path / "public.txt"
+    path.write_bytes(text.rstrip(b"\n").rpartition(b"\n")[0])
+    with pytest.raises(DatasetError, match="is not the graph public"):
+        datasets.load("public", data_dir=tmp_path)
+    head, edge, rest = text.partition(b"\n0\t")
+    present = edges(datasets.read_edgelist(BUNDLED))
+    end, after = rest.split(b"\n", 1)
+    other = next(str(v) for v in range(1, 400) if frozenset((0, v)) not in present and len(str(v)) == len(end))
+    path.write_bytes(head + edge + other.encode() + b"\n" + after)
+    with pytest.raises(DatasetError, match="does not have its checksum"):
+        datasets.load("public", data_dir=tmp_path)
+
+
+def test_a_copy_without_second_directions_is_a_graph_of_which_only_arcs_are_known(public_copy, tmp_path, monkeypatch):
+    m = public_copy.edges
+    for directed, published, accepted in [(True, 2 * m, True), (True, 3 * m, False), (False, m + 9, True)]:
+        info = replace(public_copy, directed=directed, edges=published, pairs=None, sha256="", bytes=None)
+        monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda info=info: {"public": info})
+        (tmp_path / "public.txt").write_bytes(next(forms()))
+        if accepted:
+            assert datasets.load_sparse("public", data_dir=tmp_path)[0].nnz == 2 * m
+        else:
+            with pytest.raises(DatasetError, match="as published"):
+                datasets.load_sparse("public", data_dir=tmp_path)
+
+
+@pytest.mark.graphs
+def test_the_registry_knows_the_size_and_the_checksum_of_every_graph_that_is_here(graphs_dir):
+    known = 0
+    for name, info in datasets.available().items():
+        path = _find_local(name, info, graphs_dir)
+        if path is not None:
+            text = read_bytes(path)
+            assert info.collection == "bundled" or (info.bytes, info.sha256) in (
+                (len(text), hashlib.sha256(text).hexdigest()),
+                (None, ""),
+            )
+            known += info.sha256 != ""
+    assert known >= 25
 
 
 @pytest.fixture

@@ -363,15 +363,3 @@ def test_one_semantic_version_is_stated_everywhere():
     assert re.search(
         r"^## Unreleased|^## " + re.escape(version), (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
     )
-
-
-def test_the_table_of_statements_names_functions_and_tests_that_exist():
-    page = (REPOSITORY / "docs/statements.md").read_text()
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)", page)
-    assert len(named) >= 40
-    for file, name in named:
-        assert name in (REPOSITORY / file).read_text(), f"{file} has no {name}"
-    functions = set(re.findall(r"`(private_\w+|max_\w+|perturb_and_project)", page))
-    assert functions <= set(dpgraph.__all__)
-    for module, name in re.findall(r"`(linear_queries|projections|sos|spectral)\.(\w+)", page):
-        assert hasattr(getattr(dpgraph, module), name), f"{module}.{name}"

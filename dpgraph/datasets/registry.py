@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import difflib
+import hashlib
 import os
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from scipy import sparse
 
 from dpgraph.datasets.fetch import fetch, verify
-from dpgraph.datasets.files import AnyPath, read_text
+from dpgraph.datasets.files import AnyPath, read_bytes, read_text
 from dpgraph.datasets.readers import read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+#: A copy may lack vertices that have no edge, or none but a loop: at most this part of the published number.
+_LOST = 0.01
 _ENDINGS = ("", ".gz", ".txt", ".txt.gz", ".csv", ".csv.gz", ".gml", ".gml.gz")
 
 
@@ -41,6 +44,11 @@ class DatasetInfo:
         The publisher lists arcs. :func:`load` joins the two directions.
     url : str
         Where it is fetched; empty for a graph that only a local folder can supply.
+    pairs : int or None
+        Edges of what :func:`load` returns: pairs of different vertices, once. None when unknown.
+    bytes, sha256 : int or None, str
+        Length and checksum of the text, unpacked and with line ends of one byte; None and empty when unknown. Another
+        form of the same graph may have others: :func:`load` then goes by the numbers of vertices and edges.
     """
 
     name: str
@@ -50,6 +58,16 @@ class DatasetInfo:
     edges: int | None
     directed: bool
     url: str
+    pairs: int | None = field(default=None, repr=False)
+    bytes: int | None = field(default=None, repr=False)
+    sha256: str = field(default="", repr=False)
+
+    @property
+    def fewest_pairs(self) -> int:
+        """At least so many edges are left of those that the publisher states, without loops and second directions."""
+        if self.pairs is not None or self.edges is None or self.nodes is None:
+            return self.pairs or 0
+        return max(self.edges - self.nodes, 0) // (2 if self.directed else 1)
 
 
 def available(data_dir: AnyPath | None = None) -> dict[str, DatasetInfo]:
@@ -103,14 +121,18 @@ def load(name: str, *, data_dir: AnyPath | None = None, download: bool = True, p
     Raises
     ------
     DatasetError
-        Unknown name, no network, a damaged file, or a checksum that does not agree.
+        Unknown name, no network, a damaged file, a checksum that does not agree, or a file that holds another graph
+        than the registry knows by this name (it may be packed, have comments, and list edges in any order).
 
     Examples
     --------
     >>> load("planted-cut").number_of_nodes()
     600
     """
-    return read_edgelist(_locate(name, data_dir, download, progress))
+    path = _locate(name, data_dir, download, progress)
+    graph = read_edgelist(path)
+    _refuse_another(name, path, graph.number_of_nodes(), graph.number_of_edges())
+    return graph
 
 
 def load_sparse(
@@ -134,7 +156,10 @@ def load_sparse(
     >>> A.sum(axis=1)
     array([2., 2., 2., 2., 2.])
     """
-    return read_sparse(_locate(name, data_dir, download, progress))
+    path = _locate(name, data_dir, download, progress)
+    adjacency, nodes = read_sparse(path)
+    _refuse_another(name, path, len(nodes), adjacency.nnz // 2)
+    return adjacency, nodes
 
 
 def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool) -> Path:
@@ -157,6 +182,31 @@ def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool)
         hint = f"did you mean {' or '.join(close)}?" if close else known
         raise DatasetError(f"unknown dataset {name!r}; {hint}")
     return fetch(info.name, info.file, info.url, download=download, progress=progress)
+
+
+def _refuse_another(name: str, path: Path, vertices: int, pairs: int) -> None:
+    """Raise DatasetError unless a file holds the graph that the registry knows by this name, if it knows one.
+
+    Forms of a graph differ in packing, comments, order and loops, so its size decides; a text of the known length that
+    is another text was changed. The message says what the registry knows, and nothing of what the file holds: who says
+    that it is the public graph?
+    """
+    info = _registry().get(name)
+    if info is None or info.nodes is None or info.edges is None:
+        return
+    least, most = info.fewest_pairs, info.pairs or info.edges
+    if abs(vertices - info.nodes) > _LOST * info.nodes or not least <= pairs <= most:
+        known = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        raise DatasetError(
+            f"{path} is not the graph {name}, which has {info.nodes:,} vertices and {known} edges between two of them "
+            f"({info.edges:,} {'arcs' if info.directed else 'edges'} as published). Put the published file there; or, "
+            "if this is a graph of yours, give the file another name, or read it with read_edgelist(path)"
+        )
+    if info.sha256 and len(text := read_bytes(path)) == info.bytes and hashlib.sha256(text).hexdigest() != info.sha256:
+        raise DatasetError(
+            f"{path} is as long as the file of {name} that the registry knows, but does not have its checksum: it was "
+            "changed or damaged. Fetch it again; or, if the change is meant, read it with read_edgelist(path)"
+        )
 
 
 def _local_folder(data_dir: AnyPath | None) -> Path | None:
@@ -207,7 +257,8 @@ def _manifest(folder: Path) -> dict[str, tuple[str, str]]:
 def _registry() -> dict[str, DatasetInfo]:
     infos = {}
     for row in _tab_separated(_DATA / "registry.tsv"):
-        read: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in ("nodes", "edges")}
+        sizes = ("nodes", "edges", "pairs", "bytes")
+        read: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in sizes}
         infos[row["name"]] = DatasetInfo(**row | read | {"directed": row["directed"] == "yes"})
     return infos
 

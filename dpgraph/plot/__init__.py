@@ -25,6 +25,7 @@ from dpgraph.plot.curves import (
     plot_privacy_utility,
     plot_spectrum,
 )
+from dpgraph.plot.panels import plot_benchmark
 from dpgraph.typing import BoolArray, FloatArray, GraphLike, IntArray
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "figure_bytes",
     "plot_adjacency",
+    "plot_benchmark",
     "plot_communities",
     "plot_correlation_trace",
     "plot_cut",

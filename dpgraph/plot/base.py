@@ -55,12 +55,12 @@ def figure_bytes(figure: Figure, suffix: str = ".png") -> bytes:
     return buffer.getvalue()
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that no global state of matplotlib knows."""
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
+    """An empty figure that no global state of matplotlib knows; without a layout its places are set by hand."""
     require("matplotlib")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=layout)
 
 
 def without_frame(axes: Axes, *sides: str, ticks: Literal["x", "y", "both"] | None = None) -> None:

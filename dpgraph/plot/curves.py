@@ -9,7 +9,8 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, LINES, PALE
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE
+from dpgraph.plot.panels import draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,17 +130,11 @@ def plot_privacy_utility(
         raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
     figure = base.new_figure(7.6, 4.2)
     axes = figure.subplots()
-    for (name, points), colour in zip(curves.items(), LINES * len(curves), strict=False):
-        epsilon, mean, std = (np.array(column, dtype=float) for column in zip(*sorted(points), strict=True))
-        axes.fill_between(epsilon, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(epsilon, mean, "o-", color=colour, markersize=4, label=name)
+    draw_curves(axes, curves)
     axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":", label="random cut")
     if best is not None:
         axes.axhline(best, color="black", linewidth=0.8, linestyle="--", label="without privacy")
-    axes.set(xscale="log", xlabel="ε (smaller is more private)", ylabel="share of the edges across the cut")
-    ticks = sorted({float(point[0]) for points in curves.values() for point in points})
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
+    axes.set(xlabel="ε (smaller is more private)", ylabel="share of the edges across the cut")
     base.without_frame(axes, "top", "right")
     base.name_lines(axes)
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left", **AS_WRITTEN)

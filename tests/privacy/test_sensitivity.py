@@ -444,6 +444,30 @@ def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_one
     assert moved <= product / (gap - 0.05) + own
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_matrix_does_to_short_rows_is_at_most_the_root_of_squared_row_sums(seed):
+    """DN25a, Definition 4.2 and Fact C.1: the sensitivity of functions of matrices, and the notion that implies it."""
+    rng = np.random.default_rng(seed)
+    n, r = rng.integers(2, 30), rng.integers(1, 8)
+    E = rng.normal(size=(n, n)) * (rng.random((n, n)) < rng.random())
+    E += E.T
+    U = rng.normal(size=(n, r))
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    assert np.linalg.norm(E @ U) <= (1 + ROUNDING) * np.linalg.norm(np.abs(E).sum(axis=1))
+    one = np.zeros((n, n))
+    one[0, -1] = one[-1, 0] = 1.0  # an edge: both are sqrt(2), for every U
+    assert np.linalg.norm(one @ U) == pytest.approx(np.linalg.norm(np.abs(one).sum(axis=1)))
+
+
+@pytest.mark.parametrize("n", [16, 64, 256])
+def test_what_a_random_rotation_does_to_short_rows_is_less_by_the_root_of_n(n):
+    """The example of Fact C.1: the narrower notion does not let this matrix be a neighbour of zero."""
+    Q = linalg.qr(np.random.default_rng(n).normal(size=(n, n)))[0]
+    E = Q @ np.diag(np.sign(np.arange(n) - n / 2 + 0.5)) @ Q.T / np.sqrt(n)
+    assert np.linalg.norm(E, 2) * np.sqrt(n) == pytest.approx(1.0)  # at least the norm of E U, |U|_F being sqrt(n)
+    assert np.linalg.norm(np.abs(E).sum(axis=1)) > 0.7 * np.sqrt(n)
+
+
 def test_residuals_enter_the_log_coherence_bounds():
     assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 0.1) > spectra.log_coherence(1.0, 10.0, 1.0, 0.9)
     assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 1.0) is None

@@ -39,7 +39,7 @@ _COMMANDS = {
     "covariance": ("tables", "Covariance"),
     "marginals": ("tables", "Marginals"),
     "budget": ("budget", "BudgetFile"),
-    "benchmark": ("public", "Benchmark"),
+    "benchmark": ("benchmark", "Benchmark"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
     "compile": ("kernels", "Compile"),

@@ -28,27 +28,16 @@ _reads = partial(option, panel="What is read")
 planned = partial(option, panel="Before you spend anything")
 
 
-def _complete_graph(incomplete: str) -> list[str]:
+def complete_graph(incomplete: str) -> list[str]:
     """Datasets and files for the shell's completion."""
     names = [name for name in datasets.available() if name.startswith(incomplete)]
     return names + [str(path) for path in Path().glob(f"{incomplete}*")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphFile:
-    """What the command line says about its graph."""
+class GraphReading:
+    """How the command line says that graphs are to be read."""
 
-    graph: str = argument(
-        "GRAPH",
-        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
-        "datasets list`).",
-        autocompletion=_complete_graph,
-    )
-    weight: str | None = _reads(
-        None,
-        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
-        "GML edge. Default: every edge counts 1.",
-    )
     nodes: str = _reads(
         "file",
         "The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
@@ -65,14 +54,14 @@ class GraphFile:
     data_dir: Path | None = options.data_dir()
     download: bool = _reads(True, "Fetch a dataset that is not here.", "--download/--no-download")
 
-    def read(self) -> Source:
+    def read_graph(self, graph: str, weight: str | None = None) -> Source:
         """Read the file if there is one of this name, else the dataset."""
         kinds, answers = {"auto": "auto", "int": int, "str": str}, {"auto": "auto", "yes": True, "no": False}
         check_choice("--labels", self.labels, tuple(kinds))
         check_choice("--header", self.header, tuple(answers))
-        path = Path("/dev/stdin" if self.graph == "-" else self.graph)
+        path = Path("/dev/stdin" if graph == "-" else graph)
         if path.is_dir():
-            raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
+            raise DatasetError(f"{graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
             adjacency, nodes = datasets.read_sparse(
                 path,
@@ -80,31 +69,31 @@ class GraphFile:
                 nodes=self._vertex_set(),
                 labels=kinds[self.labels],  # type: ignore[arg-type]
                 header=answers[self.header],  # type: ignore[arg-type]
-                weight=self.weight,
+                weight=weight,
                 symmetrize=self.symmetrize,
             )
-        elif _looks_like_path(self.graph):
-            raise DatasetError(f"no such file: {self.graph}")
+        elif _looks_like_path(graph):
+            raise DatasetError(f"no such file: {graph}")
         else:
-            adjacency, nodes = self._read_dataset()
-        if self.weight is None:
+            adjacency, nodes = self._read_dataset(graph, weight)
+        if weight is None:
             # Gset files always carry weights; without --weight every edge counts 1.
             adjacency.data = np.ones_like(adjacency.data)
-        return Source(adjacency, nodes, self.graph, {"graph": {"source": self.graph, "n_vertices": len(nodes)}})
+        return Source(adjacency, nodes, graph, {"graph": {"source": graph, "n_vertices": len(nodes)}})
 
-    def _read_dataset(self) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
+    def _read_dataset(self, graph: str, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
         if (self.nodes, self.format, self.labels, self.header, self.symmetrize) != ("file", *3 * ("auto",), False):
             raise InvalidParameterError(
                 f"--nodes, --format, --labels, --header and --symmetrize describe a file; there is no file "
-                f"{self.graph!r}, and a dataset needs none of them"
+                f"{graph!r}, and a dataset needs none of them"
             )
         known = datasets.available(self.data_dir)
-        if self.weight is not None and self.graph in known and known[self.graph].collection != "gset":
-            raise InvalidParameterError(f"--weight: the edges of dataset {self.graph} have no weights")
+        if weight is not None and graph in known and known[graph].collection != "gset":
+            raise InvalidParameterError(f"--weight: the edges of dataset {graph} have no weights")
         try:
-            return datasets.load_sparse(self.graph, data_dir=self.data_dir, download=self.download)
+            return datasets.load_sparse(graph, data_dir=self.data_dir, download=self.download)
         except DatasetError as error:
-            raise error if self.graph in known else DatasetError(f"no such file, and {error}") from None
+            raise error if graph in known else DatasetError(f"no such file, and {error}") from None
 
     def _vertex_set(self) -> Literal["file"] | int | list[Hashable]:
         """The public vertices that --nodes states, or how many; "file" if the file names them."""
@@ -123,6 +112,27 @@ class GraphFile:
             if self.labels == "auto":
                 return [line for line in lines if line]
             raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphFile(GraphReading):
+    """What the command line says about its graph."""
+
+    graph: str = argument(
+        "GRAPH",
+        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
+        "datasets list`).",
+        autocompletion=complete_graph,
+    )
+    weight: str | None = _reads(
+        None,
+        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
+        "GML edge. Default: every edge counts 1.",
+    )
+
+    def read(self) -> Source:
+        """Read the file if there is one of this name, else the dataset."""
+        return self.read_graph(self.graph, self.weight)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import networkx as nx
 import numpy as np
-import typer
 from tqdm import tqdm
 
 import dpgraph
@@ -24,6 +24,7 @@ from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces.cli import options
+from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
@@ -48,7 +49,7 @@ class Compile:
                 call()
         compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
         kept = sum(sum(kernel.stats.cache_hits.values()) for kernel in KERNELS)
-        typer.echo(f"{compiled} inner loops were compiled, {kept} had been kept")
+        say(f"{compiled} inner loops were compiled, {kept} had been kept")
 
 
 def calls() -> list[Callable[[], object]]:
@@ -58,7 +59,7 @@ def calls() -> list[Callable[[], object]]:
     planted, random = datasets.planted_csp(20, 8, 3, 0.9, rng=0), dpgraph.TwoCSP(5, 3)
     for u, v in nx.complete_graph(5).edges:
         random.add_constraint(u, v, np.random.default_rng(5 * u + v).random((3, 3)))
-    budget = {"epsilon": 4.0, "delta": 1e-6}
+    budget: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
     of_sparse: list[Callable[..., object]] = [
         partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),

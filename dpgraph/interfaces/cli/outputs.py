@@ -78,7 +78,12 @@ def _print(paragraph: Callable[[], str]) -> None:
 
 def say(text: str) -> None:
     """Print a paragraph, and see that it has gone."""
-    sys.stdout.write(text + "\n")
+    show(text + "\n")
+
+
+def show(text: str) -> None:
+    """Print a text as it is, and see that it has gone."""
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 

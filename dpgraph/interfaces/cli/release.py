@@ -238,6 +238,7 @@ def require_writable(command: Any, *paths: Path) -> None:
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise InvalidParameterError("two outputs have the same path; give each its own")
     reads = [getattr(command, name, None) for name in ("graph", "table_file", "categories")]
+    reads += getattr(command, "graphs", [])
     kept = {os.path.realpath(path) for path in [*reads, options.BUDGET.get()] if path is not None}
     for path in paths:
         folder = path.absolute().parent

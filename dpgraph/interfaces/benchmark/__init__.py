@@ -1,0 +1,1 @@
+"""Private results of public graphs beside peers, by epsilon: what ``dpgraph benchmark`` measures. **Not private.**"""

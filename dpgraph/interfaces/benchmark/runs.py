@@ -1,0 +1,210 @@
+"""Runs of mechanisms on public graphs: which there are, and the table that they are appended to as they end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.atomic_write import write_atomically
+from dpgraph.datasets.files import read_text
+from dpgraph.datasets.writers import csv_text
+from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError, MechanismHalted
+from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Task
+from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Synthetic, Triangles
+from dpgraph.interfaces.benchmark.partitions import Bisection, Colouring, CommunitiesTask, Cut
+from dpgraph.interfaces.benchmark.spaces import Embedding, Similarities
+
+TASKS: dict[str, type[Task]] = {
+    "cut": Cut,
+    "bisection": Bisection,
+    "csp": Colouring,
+    "communities": CommunitiesTask,
+    "embedding": Embedding,
+    "similarities": Similarities,
+    "degrees": Degrees,
+    "degree-distribution": DegreeDistribution,
+    "counts": Triangles,
+    "synthetic": Synthetic,
+}
+#: Problems by the names of the commands that publish them, and of what they maximise.
+ALSO_CALLED = {
+    "max-cut": "cut",
+    "max-bisection": "bisection",
+    "max-k-cut": "csp",
+    "max-3-cut": "csp",
+    "embed": "embedding",
+    "count": "counts",
+    "triangles": "counts",
+    "synthesize": "synthetic",
+}
+HALTED, REFUSED = "halted", "refused"
+COLUMNS = (
+    "graph", "vertices", "edges", "problem", "mechanism", "epsilon", "delta", "seed", "version", "measure", "value",
+    "note", "seconds",
+)  # fmt: skip
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublicGraph:
+    """A graph that anybody may know: its name and its edges, which count 1."""
+
+    name: str
+    adjacency: sparse.csr_array
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a mechanism; `epsilon` is None for those that spend nothing."""
+
+    graph: str
+    vertices: int
+    edges: int
+    problem: str
+    mechanism: str
+    epsilon: float | None
+    delta: float
+    seed: int
+
+    @property
+    def key(self) -> Key:
+        """What tells it from other runs: the columns up to the measure."""
+        spends = self.epsilon is not None
+        budget = (f"{self.epsilon:g}", f"{self.delta:g}") if spends else ("", "")
+        size = (str(self.vertices), str(self.edges))
+        return (self.graph, *size, self.problem, self.mechanism, *budget, str(self.seed), version("dpgraph"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run: a number for each measure, NaN where the mechanism refused, and what happened."""
+
+    values: tuple[float, ...]
+    note: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for."""
+
+    problems: Sequence[str]
+    mechanisms: Sequence[str]
+    epsilons: Sequence[float]
+    delta: float
+    runs: int
+    seed: int
+
+    def checked(self) -> Plan:
+        """The same with the names of :data:`TASKS`; InvalidParameterError for a problem or mechanism that is none."""
+        wanted = list(TASKS) if "all" in self.problems else [ALSO_CALLED.get(name, name) for name in self.problems]
+        for name in wanted:
+            if name not in TASKS:
+                raise InvalidParameterError(f"--problem must be all or some of {', '.join(TASKS)}; got {name!r}")
+        known = dict.fromkeys(name for problem in wanted for name in (*TASKS[problem].usual, *TASKS[problem].others))
+        for name in self.mechanisms:
+            if name not in known:
+                raise InvalidParameterError(f"--mechanism must be some of {'; '.join(known)}; got {name!r}")
+        return replace(self, problems=list(dict.fromkeys(wanted)), epsilons=sorted(set(self.epsilons)))
+
+    def of(self, graph: PublicGraph, problem: str) -> Iterator[Run]:
+        """All runs of a problem on a graph, the first of every mechanism before the second of any."""
+        A = graph.adjacency
+        size = (graph.name, A.shape[0], A.nnz // 2, problem)
+        yield Run(*size, EXACT, None, self.delta, self.seed)
+        for seed in range(self.seed, self.seed + self.runs):
+            yield Run(*size, BLIND, None, self.delta, seed)
+            for mechanism in TASKS[problem](A).mechanisms(self.mechanisms):
+                for epsilon in self.epsilons:
+                    yield Run(*size, mechanism, epsilon, self.delta, seed)
+
+
+def carried_out(task: Task, run: Run) -> Outcome:
+    """Do a run. One that halts has answered without looking at the edges, and is judged as such an answer."""
+    start, note, generator = (
+        time.process_time(),
+        "",
+        np.random.default_rng([1, run.seed]),
+    )  # not that of the mechanisms, nor of what judges them
+    try:
+        if run.epsilon is None:
+            answer = task.exact(generator) if run.mechanism == EXACT else task.blind(generator)
+        else:
+            answer = task.release(run.mechanism, run.epsilon, run.delta, run.seed)
+    except MechanismHalted:
+        answer, note = task.blind(generator), HALTED
+    except DPGraphError as error:
+        nothing = (math.nan,) * len(task.measures)
+        return Outcome(nothing, f"{REFUSED}: {' '.join(str(error).split())}", time.process_time() - start)
+    seconds = time.process_time() - start
+    return Outcome(tuple(float(value) for value in task.judge(answer)), note, seconds)
+
+
+class Table:
+    """Outcomes of runs, and the CSV file that they are appended to, one run at a time; by default none.
+
+    A process that is killed loses the run that it is in. :meth:`read` takes up what a file holds, but for a last line
+    that is not whole, and raises DatasetError where it is no such table. `write` gets each new piece of text.
+    """
+
+    def __init__(self, write: Callable[[str], None] | None = None, *, new: bool = True) -> None:
+        self.outcomes: dict[Key, Outcome] = {}
+        self._write, self._new = write, new
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        """The table in a file, which may be missing."""
+        text = read_text(path) if path.is_file() else ""
+        table = cls(partial(_append, path), new="\n" not in text)
+        whole = text[: text.rfind("\n") + 1]
+        rows = list(csv.reader(io.StringIO(whole)))
+        if text and (not rows or tuple(rows[0]) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows)):
+            raise DatasetError(f"{path} is no table of runs of this command; give --output another name")
+        place = COLUMNS.index("measure")
+        found: dict[Key, dict[str, list[str]]] = {}
+        for row in rows[1:]:
+            found.setdefault(tuple(row[:place]), {})[row[place]] = row[place + 1 :]
+        for key, measured in found.items():
+            names = _measures(key[COLUMNS.index("problem")])
+            if names and all(name in measured for name in names):
+                values = tuple(float(measured[name][0]) for name in names)
+                note, seconds = measured[names[0]][1:]
+                table.outcomes[key] = Outcome(values, note, float(seconds))
+        if whole != text:
+            write_atomically(path, whole)
+        return table
+
+    def add(self, run: Run, outcome: Outcome) -> None:
+        """Append a run."""
+        self.outcomes[run.key] = outcome
+        if self._write is not None:
+            rows = [
+                (*run.key, name, f"{value:.6g}", outcome.note, f"{outcome.seconds:.3g}")
+                for name, value in zip(_measures(run.problem), outcome.values, strict=True)
+            ]
+            text = csv_text(COLUMNS, list(zip(*rows, strict=True)))
+            self._write(text if self._new else text.partition("\n")[2])
+            self._new = False
+
+
+def _append(path: Path, text: str) -> None:
+    """Append to a file, and hand it to the disk."""
+    with path.open("ab") as stream:
+        stream.write(text.encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _measures(problem: str) -> list[str]:
+    return [measure.name for measure in TASKS[problem].measures] if problem in TASKS else []

@@ -1,0 +1,133 @@
+"""``dpgraph benchmark``: private results of public graphs beside peers. **Not private.**"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from dpgraph.arguments import check_epsilon
+from dpgraph.atomic_write import write_atomically
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.interfaces.benchmark.base import Task
+from dpgraph.interfaces.benchmark.runs import TASKS, Plan, PublicGraph, Run, Table, carried_out
+from dpgraph.interfaces.cli import options
+from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
+from dpgraph.interfaces.cli.options import argument, option, written
+from dpgraph.interfaces.cli.outputs import deliver, note, show
+from dpgraph.interfaces.cli.release import picture, require_outputs
+
+_PROBLEMS = ("cut", "communities", "embedding", "degree-distribution", "counts")
+_EPSILONS = ("0.5", "1", "2", "4")
+_STDOUT = Path("-")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark(GraphReading):
+    """Compare private results with peers and with what is found without privacy. **NOT PRIVATE: for public graphs.**
+
+    Every problem, on every graph, by every mechanism, at every epsilon, several times. What each problem is judged by
+    stands in its table: the share of the edges cut, the share of the modularity, the sine of an angle ... Peers are
+    randomised response, Gaussian noise on the matrix, the noisy power method and others; what needs n x n numbers is
+    left out above 2000 vertices, unless it is named. All edges count 1.
+
+    With `--output FILE.csv` every run is written when it ends, and the runs that the file holds are not done again: a
+    command that was stopped goes on where it was.
+
+    Example: `dpgraph benchmark wiki-Vote friends.csv --problem cut --problem communities --epsilon 0.5,1,2 --runs 5
+    --output runs.csv --table means.csv --plot curves.png`
+    """
+
+    graphs: list[str] = argument(
+        "GRAPH...", "Graph files or names of datasets (see `dpgraph datasets list`).", autocompletion=complete_graph
+    )
+    problem: list[str] | None = option(
+        None,
+        f"Problems, repeated or separated by commas: all, or of {', '.join(TASKS)}. Default: {','.join(_PROBLEMS)}.",
+    )
+    epsilon: list[str] | None = option(
+        None, f"Values of epsilon, repeated or separated by commas. Default: {','.join(_EPSILONS)}."
+    )
+    delta: float = options.delta(1e-6)
+    mechanism: list[str] | None = option(
+        None, "Only these mechanisms, repeated or separated by commas. Default: the usual ones of each problem."
+    )
+    runs: int = option(5, "Runs of each mechanism at each epsilon.")
+    output: Path | None = written(
+        "Append every run to this CSV file, and take those that it holds; - writes them on standard output."
+    )
+    table: Path | None = written("Write means and 95 % intervals, as Markdown or CSV.", ".md", ".csv")
+    plot: Path | None = written("Write utility against epsilon as a picture (PNG, PDF, SVG).", picture=True)
+    seed: int = option(0, "Seed of the first run; those after it count on.", panel="What is protected")
+    progress: bool = options.progress()
+
+    def run(self) -> None:
+        """Check everything, then run, then write means and intervals."""
+        from dpgraph.interfaces.benchmark.summary import as_csv, as_markdown, cells_of, panels_of
+
+        plan = self._plan()
+        require_outputs(replace(self, output=None) if self.output == _STDOUT else self)
+        table = Table(show) if self.output == _STDOUT else Table() if self.output is None else Table.read(self.output)
+        graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
+        note("NOT PRIVATE: exact numbers, for public graphs only")
+        runs = self._carry_out(plan, graphs, table)
+        cells = cells_of((run, table.outcomes[run.key]) for run in runs)
+        text = as_markdown(cells)
+        shown = self.output == _STDOUT  # the runs have standard output
+        deliver(
+            [] if shown else [lambda: text.rstrip("\n")],
+            [
+                (self.table, lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else text)),
+                picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
+            ],
+        )
+        if shown:
+            note(text.rstrip("\n"))
+
+    def _plan(self) -> Plan:
+        """What is asked for, or an error."""
+        if self.runs < 1:
+            raise InvalidParameterError(f"--runs must be at least 1; got {self.runs}")
+        if self.seed < 0:
+            raise InvalidParameterError(f"--seed must be at least 0; got {self.seed}")
+        epsilons = [check_epsilon(number) for number in _numbers(_parts(self.epsilon or _EPSILONS))]
+        problems, mechanisms = _parts(self.problem or _PROBLEMS), _parts(self.mechanism or ())
+        if not epsilons or not problems:
+            raise InvalidParameterError("--epsilon takes at least one number, and --problem at least one name")
+        return Plan(problems, mechanisms, epsilons, self.delta, self.runs, self.seed).checked()
+
+    def _public(self, name: str) -> PublicGraph:
+        """Read a graph."""
+        graph = PublicGraph("standard input" if name == "-" else name, self.read_graph(name).data)
+        if graph.adjacency.nnz == 0:
+            raise InvalidGraphError(f"{graph.name} has no edges: nothing can be measured")
+        return graph
+
+    def _carry_out(self, plan: Plan, graphs: Sequence[PublicGraph], table: Table) -> list[Run]:
+        """All runs; those that the table does not hold are done, graph by graph and problem by problem."""
+        groups = [(graph, problem, list(plan.of(graph, problem))) for graph in graphs for problem in plan.problems]
+        missing = sum(run.key not in table.outcomes for *_, runs in groups for run in runs)
+        with tqdm(total=missing, desc="runs", disable=not self.progress) as bar:
+            for graph, problem, runs in groups:
+                task: Task = TASKS[problem](graph.adjacency)
+                for run in runs:
+                    if run.key not in table.outcomes:
+                        bar.set_postfix_str(f"{graph.name}, {problem}, {run.mechanism}")
+                        table.add(run, carried_out(task, run))
+                        bar.update()
+        return [run for *_, runs in groups for run in runs]
+
+
+def _parts(texts: Sequence[str]) -> list[str]:
+    """Repeated options, or separated by commas."""
+    joined = [part.strip() for text in texts for part in text.split(",")]
+    return [part for part in joined if part]
+
+
+def _numbers(texts: Sequence[str]) -> list[float]:
+    try:
+        return [float(text) for text in texts]
+    except ValueError:
+        raise InvalidParameterError(f"--epsilon takes numbers separated by commas; got {', '.join(texts)!r}") from None
