@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid
@@ -148,7 +149,7 @@ def release_assignment_advantage(private: PrivateTables, labels: IntArray, call:
     """
     share = rounded_up(1 / private.q**2)
     exact = private.value(labels) - share * float(private.graph.degrees().sum()) / 2
-    return release_advantage(exact, private.graph.max_weight * max(share, 1 - share), call)
+    return release_advantage(exact, sensitivity.advantage(private.graph.max_weight, share), call)
 
 
 def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:

@@ -46,7 +46,7 @@ def release_cut_advantage(graph: Graph, labels: NDArray[np.int8], call: Call) ->
     n = graph.n_vertices
     share = rounded_up(2 * (n // 2) * (n - n // 2) / (n * (n - 1))) if n > 1 else 0.5
     exact = _crossing(graph, labels) - share * float(graph.degrees().sum()) / 2
-    return release_advantage(exact, sensitivity.partition_weight(graph.max_weight) * share, call)
+    return release_advantage(exact, sensitivity.advantage(graph.max_weight, share), call)
 
 
 def rounded_up(share: float) -> float:
