@@ -26,7 +26,7 @@ GRAPHS = (
     "planted", "planted, 5 % of degree 3", "fb100-Caltech36", "G1", "fb100-Reed98", "email-Eu-core",
     "fb100-Haverford76",
 )  # fmt: skip
-SHARES = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+SHARES = (0.0, 0.25, 1.0, 2.0)
 EPSILONS = (1.0, 4.0, 32.0, 512.0)
 RANKS, RUNS, DELTA = (1, 2, 4, 8), 3, 1e-6
 #: In the order in which they come.
