@@ -43,6 +43,14 @@ def partition_weight(max_weight: float) -> float:
     return max_weight
 
 
+def advantage(max_weight: float, share: float) -> float:
+    """Change of what a *fixed* answer earns less a share f in [0, 1] of all that there is: max(f, 1 - f) w.
+
+    A weight that grows by delta <= w counts (1 - f) delta where the answer earns it, and -f delta elsewhere.
+    """
+    return max(share, 1.0 - share) * max_weight
+
+
 def degree_excess(max_weight: float, share: float) -> float:
     """Change of sum_i max(d_i - a mean, 0) - share sum_i d_i, for a >= 1, with mean that of d: 2 (1 + share) w.
 

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
-from dpgraph.releases.totals import WeightEstimate, release_weight
+from dpgraph.releases.totals import WeightEstimate, release_advantage, release_weight, rounded_up
 from dpgraph.typing import FloatArray, IntArray
 
 # --- edges under a public relation -----------------------------------------------------------------------------------
@@ -138,6 +139,17 @@ def release_total(private: PrivateCSP, call: Call) -> WeightEstimate:
 def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
     """Release what labels earn that are public already (sensitivity w)."""
     return release_weight("assignment weight", private.value(labels), private.graph, call)
+
+
+def release_assignment_advantage(private: PrivateTables, labels: IntArray, call: Call) -> WeightEstimate:
+    """Release by how much public labels exceed random ones in expectation, for this part of a Gaussian budget.
+
+    Uniform labels earn the share f = 1/q^2 of all entries of the tables, rounded up to 2**-10; so an entry, which moves
+    by at most w, counts 1 - f where the labels choose it, and -f elsewhere.
+    """
+    share = rounded_up(1 / private.q**2)
+    exact = private.value(labels) - share * float(private.graph.degrees().sum()) / 2
+    return release_advantage(exact, sensitivity.advantage(private.graph.max_weight, share), call)
 
 
 def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:

@@ -83,6 +83,18 @@ def release_lower_bound(graph: Graph, regularization: Regularization, mean_degre
     return LowerBound(tau, lower, call.without(part))
 
 
+def check_degrees(released: FloatArray, call: Call) -> None:
+    """Halt if a released regularised degree is negative (DN25a, Algorithm 7.13, step 1)."""
+    if np.any(released < 0):
+        raise MechanismHalted(
+            "a released degree is negative, where this mechanism halts: the smallest degree is too small for this "
+            "budget. Raise epsilon, or use random_degree=, a positive regularization= or low_degrees='floor'. The "
+            "budget of this call is spent",
+            stage="degrees",
+            privacy=call.report(),
+        )
+
+
 def normalized_operator(graph: Graph, scale: FloatArray) -> LinearOperator:
     """C^{-1/2} A C^{-1/2} with C = diag(scale), private, as a LinearOperator."""
     n = graph.n_vertices

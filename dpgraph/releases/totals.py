@@ -1,5 +1,6 @@
 """Released degrees and total weights: of all edges, between groups, or of the cut of a partition that is public."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,35 @@ def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> We
 
     The labelling must have been released before: for a fixed labelling one pair changes the cut by at most w.
     """
+    return release_weight("cut weight", _crossing(graph, labels), graph, call)
+
+
+def _crossing(graph: Graph, labels: NDArray[np.int8]) -> float:
     side = labels.astype(np.float64)[:, None]
-    crossing = float(((1.0 - side) * graph.multiply(side)).sum())
-    return release_weight("cut weight", crossing, graph, call)
+    return float(((1.0 - side) * graph.multiply(side)).sum())
+
+
+def release_cut_advantage(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
+    """Release by how much a public cut exceeds random halves in expectation, for this part of a Gaussian budget.
+
+    Halves separate the share f = 2 a b/(n (n - 1)) >= 1/2 of all pairs, a = floor(n/2), b = n - a, so that this is the
+    sum over pairs of weight times ([separated] - f), f rounded up to 2**-10. One pair changes it by at most f w.
+    """
+    n = graph.n_vertices
+    share = rounded_up(2 * (n // 2) * (n - n // 2) / (n * (n - 1))) if n > 1 else 0.5
+    exact = _crossing(graph, labels) - share * float(graph.degrees().sum()) / 2
+    return release_advantage(exact, sensitivity.advantage(graph.max_weight, share), call)
+
+
+def rounded_up(share: float) -> float:
+    """A share of chance as a multiple of 2**-10, so that products with sums of weights are exact."""
+    return math.ceil(share * 2.0**10) * 2.0**-10
+
+
+def release_advantage(exact: float, bound: float, call: Call) -> WeightEstimate:
+    """Release an advantage over chance that moves by at most `bound`, for this part of a Gaussian budget."""
+    released = call.release(Measurement("advantage over chance", np.array([exact]), l2=bound, few=True))
+    return WeightEstimate(released.number, released.std)
 
 
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:

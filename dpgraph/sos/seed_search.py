@@ -61,6 +61,11 @@ class SolverOptions:
         if not (self.callback is None or callable(self.callback)):
             raise InvalidParameterError(f"callback must be a function or None; got {type(self.callback).__name__}")
 
+    @property
+    def as_analysed(self) -> bool:
+        """Whether the search is the one that the papers analyse: sampled seeds, then labels drawn independently."""
+        return self.search == "sampled" and not self.local_search
+
     def calling_back(self, value: Callable[[float], float], bound: Callable[[float], float]) -> SolverOptions:
         """The same options for a solver whose values and bounds are to be changed before they are called back with."""
         if (callback := self.callback) is None:

@@ -237,6 +237,9 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     cut = (change.sum(axis=(1, 2))[:, None] - np.einsum("ki,bij,kj->bk", sides, change, sides)) / 4
     cut = np.hstack([cut, change.sum(axis=(1, 2))[:, None] / 2])  # the total weight has the same bound
     yield "partition_weight", np.abs(cut) / sensitivity.partition_weight(w)
+    share = 0.625
+    more = cut[:, :-1] - share * cut[:, -1:]
+    yield "advantage", np.abs(more) / sensitivity.advantage(w, share)
     volume = moved[:, : n // 2].sum(axis=1)  # of a public half of the vertices: an edge inside counts twice
     yield "partition_weight (volume, twice)", np.abs(volume) / (2 * sensitivity.partition_weight(w))
 

@@ -27,7 +27,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -41,6 +41,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.options import Coherence
 from dpgraph.projections import Box
 from tests.privacy.inputs import (
     NAN_ROWS,
@@ -53,6 +54,7 @@ from tests.privacy.inputs import (
     complete_graph_neighbours,
     cosine_neighbours,
     csp_neighbours,
+    cuttable_graph_neighbours,
     dense_graph_neighbours,
     edge_csp_neighbours,
     flat_matrix_neighbours,
@@ -179,9 +181,9 @@ class NetworkxEntry(Entry):
 
 
 def cut_neighbours(options: dict[str, Any]) -> Callable[[], Pairs]:
-    """Bounded iterates, and what may choose them, run on graphs with a core too."""
-    iterates = options["mechanism"] in ("auto", "bounded-iterates")
-    return iterate_neighbours if iterates else all_graph_neighbours
+    """Bounded iterates, and what may choose them, run on graphs with a core too; what may halt on some it does not."""
+    own = {"coherence": cuttable_graph_neighbours, "auto": iterate_neighbours, "bounded-iterates": iterate_neighbours}
+    return own.get(options["mechanism"], all_graph_neighbours)
 
 
 def audited_at(options: dict[str, Any]) -> float:
@@ -194,6 +196,13 @@ def audited_at(options: dict[str, Any]) -> float:
 #: Queries and bins.
 _QUERY_SHAPES = ((10, 10), (6, 20))
 _BISECTION = {"weight": None, "normalized": True}
+
+#: DN25a to the letter.
+_PAPER = {"mechanism": "coherence"} | {
+    field.name: value
+    for field in fields(Coherence)
+    if (value := getattr(Coherence.paper(2, seeds=1), field.name)) != field.default
+}
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
@@ -268,7 +277,10 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "bounded-iterates", "noise": "laplace"},
             {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
-            {"mechanism": "coherence", "rank": 1, "regularization": 20.0},
+            {"mechanism": "coherence", "rank": 2, "regularization": 20.0},
+            {"mechanism": "coherence", "rank": 2, "random_degree": 1.0},
+            _PAPER,
+            _PAPER | {"on_halt": "fallback", "random_degree": 1.0},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
             {"mechanism": "randomized-response"},
@@ -290,6 +302,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "bounded-iterates", "noise": "laplace"},
             {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
+            _PAPER,
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
             {"mechanism": "randomized-response"},
@@ -311,6 +324,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("constraint", {"noise": "laplace"}),
             ("label-edge", {"mechanism": "coherence"}),
             ("label-edge", {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"}),
+            ("label-edge", _PAPER | {"random_degree": 1.0}),
         )
     ),
     *(

@@ -42,7 +42,11 @@ _PROJECTION_LIMIT = 1000
 
 def solver_options(options: Settings, *, sweeps: int | None = None) -> SolverOptions:
     """How hard the solver tries on what was released; counts out of range are refused."""
-    return SolverOptions(seeds=options.seeds, rounds=options.rounds, starts=2, tol=RELEASED_GAP, sweeps=sweeps)
+    how = SolverOptions(seeds=options.seeds, rounds=options.rounds, starts=2, tol=RELEASED_GAP, sweeps=sweeps)
+    if isinstance(options, Coherence):
+        check_choice("search", options.search, ("beam", "sampled"))
+        return replace(how, search=options.search, local_search=options.local_search)
+    return how
 
 
 # --- a matrix --------------------------------------------------------------------------------------------------------
@@ -63,17 +67,21 @@ def check_projection(projection: str, n: int) -> None:
 def solve_dense(
     normalized: FloatArray,
     scale: FloatArray,
-    options: Coherence | Gaussian,
+    options: Gaussian,
     rng: np.random.Generator,
     *,
     balanced: bool,
-    degree: int = 2,
 ) -> Cut:
     """Project a released normalized adjacency if asked to, undo the normalisation, and cut."""
+    adjacency = unnormalized(project_released(normalized, options.projection), scale)
+    return solve(DenseObjective(adjacency), options, rng, balanced=balanced)
+
+
+def unnormalized(matrix: FloatArray, scale: FloatArray) -> FloatArray:
+    """C^{1/2} X C^{1/2} for C = diag(scale), symmetric up to the last bit."""
     root = np.sqrt(scale)
-    adjacency = project_released(normalized, options.projection) * np.outer(root, root)
-    np.fill_diagonal(adjacency, 0.0)
-    return solve(DenseObjective((adjacency + adjacency.T) / 2), options, rng, balanced=balanced, degree=degree)
+    adjacency = matrix * np.outer(root, root)
+    return np.asarray((adjacency + adjacency.T) / 2)
 
 
 def project_released(matrix: FloatArray, projection: str) -> FloatArray:
@@ -81,7 +89,9 @@ def project_released(matrix: FloatArray, projection: str) -> FloatArray:
     if projection == "none" or (projection == "auto" and len(matrix) > _PROJECTION_LIMIT):
         return matrix
     norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"
-    return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
+    # DN25a's set (7.2) says nothing of the diagonal.
+    zero = norm == "frobenius"
+    return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=zero).matrix
 
 
 def solve(
@@ -100,7 +110,7 @@ def solve(
 
 def _solve(objective: CutObjective, options: Settings, rng: np.random.Generator, degree: int) -> Solution:
     if degree > 2:
-        chosen = SolverOptions(seeds=options.seeds, rounds=options.rounds)
+        chosen = replace(solver_options(options), starts=8, tol=None)
         return solve_cut_by_moments(objective, degree, chosen, rng=rng)
     return solve_max_cut(objective, solver_options(options, sweeps=_SWEEPS), rng)
 

@@ -19,7 +19,7 @@ from dpgraph.typing import FloatArray
 EMBEDDINGS = Registry("dpgraph.problems.embedding.strategies")
 
 #: Options that solvers of cuts read, and an embedding does not.
-SOLVER_OPTIONS = ("projection", "degree", "seeds", "rounds")
+SOLVER_OPTIONS = ("projection", "degree", "seeds", "rounds", "search", "local_search", "random_degree")
 
 
 def check_options(options: Any, n: int, max_weight: float) -> None:

@@ -22,6 +22,7 @@ from dpgraph.typing import FloatArray
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
 _ROUNDS = 20
+_LOOSE_TOLERANCE, _FEW_ROUNDS = 1e-2, 5  # where little accuracy is asked for, whether it is there is seen earlier
 _OPERATIONS = 3e10  # multiplications that the sweeps may take by default
 _FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
 _PATIENCE = 8  # checks without a better bound
@@ -84,17 +85,18 @@ def solve_csp_relaxation(
     if max_sweeps is None:
         work = 4.0 * len(objective.pairs) * objective.alphabet_size**2 * E.shape[2] + 1.0
         max_sweeps = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
+    rounds = _ROUNDS if tol < _LOOSE_TOLERANCE else _FEW_ROUNDS
     sweeps, before = 0, -math.inf
     # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.
     best, stalled = math.inf, 0
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
-        for _ in range(_ROUNDS if nonnegative else 1):
-            ascend_blocks(objective.constraints, S, penalty, E, V, 1 if nonnegative else _ROUNDS)
+        for _ in range(rounds if nonnegative else 1):
+            ascend_blocks(objective.constraints, S, penalty, E, V, 1 if nonnegative else rounds)
             moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
-        sweeps += _ROUNDS
+        sweeps += rounds
         value = objective.constant + float(np.sum(objective.unary * V[:, :, 0]))
         value += float(np.sum(objective.tables * moments))
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)

@@ -16,7 +16,7 @@ from dpgraph.sos.csp.depth_first import prove_assignment
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
-from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
@@ -67,11 +67,11 @@ def _solve(
         root = solve_csp_relaxation(
             objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
         )
-        drawn = round_vectors(root.vectors, options.rounds, generator)
+        drawn = _round(root, options, generator)
         if options.initial is not None:
             drawn = np.vstack([options.initial, drawn])
         rounded = best_rows(objective, drawn, options.starts)
-        known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
+        known = rounded[0] if options.as_analysed else best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
         first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
         tree = search_seeds(
@@ -85,7 +85,7 @@ def _solve(
         pool = [rounded]
         for node in tree.nodes:
             if np.any(node.labels >= 0):
-                pool.append(node.complete(round_vectors(node.relaxation.vectors, options.rounds, generator)))
+                pool.append(node.complete(_round(node.relaxation, options, generator)))
         rounded = best_rows(objective, np.concatenate(pool), options.starts)
         labels = best_rows(objective, np.stack([known, rounded[0]]), 1)[0] if options.local_search else rounded[0]
         watch.found(objective.value(labels), tree.upper_bound)
@@ -96,6 +96,14 @@ def _solve(
             watch.found(objective.value(labels))
         watch.step()
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=tree.kind, trace=tree.trace)
+
+
+def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:
+    """Assignments of a relaxation, shape (rounds, n)."""
+    if not options.as_analysed:
+        return round_vectors(relaxation.vectors, options.rounds, rng)
+    marginals = relaxation.marginals()
+    return np.array([draw_labels(marginals, rng) for _ in range(options.rounds)])
 
 
 @dataclass(frozen=True, eq=False)

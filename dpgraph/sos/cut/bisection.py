@@ -18,8 +18,8 @@ from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve
-from dpgraph.sos.cut.solver import close_gap, round_nodes
+from dpgraph.sos.cut.rounding import best_columns, improve
+from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.cut.tournament import Tournament, enter, flip, tournament
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import default_sweeps, on_columns
@@ -57,7 +57,7 @@ def solve_bisection(
         known_cuts = _restart(objective, known_cuts, largest, generator, watch)
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
-    cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
+    cuts = round_root(objective, root, options, generator)
     cuts = np.hstack([known_cuts, repair_and_swap(objective, cuts, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
@@ -70,7 +70,7 @@ def solve_bisection(
         penalised, root, options, generator, weights=weights, lower_bound=beat - allowance,
         on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
     )  # fmt: skip
-    pinned = [node for node in tree.nodes if len(node.pins) > 1]
+    pinned = [node for node in tree.nodes if len(node.pins) > 1 or options.as_analysed]
     cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)

@@ -43,10 +43,10 @@ def solve_max_cut(
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
-        cuts = hyperplane_rounding(core, root.vectors, options.rounds, generator, keep=options.starts)
+        cuts = round_root(core, root, options, generator)
         if options.initial is not None:
             cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
-        known = to_beat(core, float(core.values(one_opt(core, cuts)).max()))
+        known = to_beat(core, float(core.values(cuts if options.as_analysed else one_opt(core, cuts)).max()))
         if core.unit:
             root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
         watch.step(core.cut_value(best_columns(core, cuts, 1)[:, 0]), root.certificate.bound)
@@ -113,6 +113,18 @@ def close_gap(
     return again if again.certificate.bound < root.certificate.bound else root
 
 
+def round_root(
+    objective: CutObjective, root: LowRankSolution, options: SolverOptions, rng: np.random.Generator
+) -> FloatArray:
+    """The best hyperplane cuts of a relaxation, (n, c); or a random one: where labels are drawn independently, all are.
+
+    By the symmetry x -> -x no label has more than probability 1/2 before there is a gauge.
+    """
+    if options.as_analysed:
+        return independent_signs(np.zeros(objective.n_vertices), 1, rng)
+    return hyperplane_rounding(objective, root.vectors, options.rounds, rng, keep=options.starts)
+
+
 def round_nodes(
     objective: CutObjective,
     nodes: Iterable[PinnedNode],
@@ -120,11 +132,13 @@ def round_nodes(
     options: SolverOptions,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """`cuts`, and the best independent samples and hyperplane cuts of every node that is left."""
+    """`cuts`, and of every node that is left the best independent samples, and hyperplane cuts if they are wanted."""
     pool, count = [cuts], affordable_samples(objective, options.rounds)
     for node in nodes:
         if node.pins:
             pool.append(best_columns(objective, independent_signs(node.means(), count, rng), options.starts))
-        if len(node.pins) > 1:  # before that, the hyperplanes of the root are the node's own
+        if (
+            len(node.pins) > 1 and not options.as_analysed
+        ):  # before that, the hyperplanes of the root are the node's own
             pool.append(hyperplane_rounding(objective, node.vectors(), options.rounds, rng, keep=options.starts))
     return np.hstack(pool)

@@ -1,5 +1,7 @@
 """A label-extended matrix of low rank (DN25a, Algorithm 7.18), which is then solved like an exact one."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpgraph.arguments import check_integer
@@ -7,20 +9,21 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
+from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
 from dpgraph.problems.csp.strategy import CSPTask
-from dpgraph.problems.cut.solve import check_projection, project_released, solver_options
+from dpgraph.problems.cut.solve import check_projection, project_released, solver_options, unnormalized
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
 from dpgraph.problems.strategy import Strategy
-from dpgraph.releases.constraints import PrivateTables, release_extended_weight
+from dpgraph.releases.constraints import PrivateTables, release_assignment_advantage, release_extended_weight
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
+from dpgraph.releases.random_graph import add_random_graph, check_random_degree
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_by_moments
-from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.typing import FloatArray, IntArray
 
 #: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
@@ -45,6 +48,7 @@ def _check(options: Coherence, task: CSPTask) -> None:
             "factor q**2. Use mechanism='bounded-iterates' with adjacency='constraint'"
         )
     solver_options(options)
+    check_random_degree(options.random_degree, rows)
     check_projection(options.projection, rows)
     if check_integer("degree", options.degree, 2) != 2:
         check_size(task.n, labels, options.degree)  # refuses an odd one too
@@ -61,19 +65,32 @@ def _check(options: Coherence, task: CSPTask) -> None:
 def _run(options: Coherence, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     extended = release_extended_weight(private, call.part(_EXTENDED_SHARE))
     rows, q = private.graph.n_vertices, private.q
-    released = release_normalized_adjacency(private.graph, options, 2 * extended.value / rows, call.part(_MATRIX_SHARE))
-    if not _relaxed(options, rows):
-        return solve_factored_csp(released.adjacency_factor(), released.core, q, starts=_STARTS, rng=call.generator)
+    union = add_random_graph(private.graph, options.random_degree, call.generator)
+    main, test = call.part(_MATRIX_SHARE).split(1 - TEST_SHARE, TEST_SHARE)
+    released = release_normalized_adjacency(union.graph, options, union.mean_degree(2 * extended.value / rows), main)
+    check_core(released, call, negative=False)
+    labels = _solve(released, options, task, q, call.generator)
+    variance = task.max_weight * extended.value * (1 - 1 / q) / q**2  # of tables that each label satisfies as often
+    check_advantage(release_assignment_advantage(private, labels, test), variance, call)
+    return labels
+
+
+def _solve(
+    released: PrivateNormalizedAdjacency, options: Coherence, task: CSPTask, q: int, rng: np.random.Generator
+) -> IntArray:
+    """Assign labels by the released matrix. What a random graph adds to it is the same for all assignments."""
+    if not _relaxed(options, len(released.basis)):
+        return solve_factored_csp(released.adjacency_factor(), released.core, q, starts=_STARTS, rng=rng)
     objective = released_objective(_matrix(released, options.projection), q)
+    how = solver_options(options, sweeps=_SWEEPS)
     if options.degree == 2:
-        solution = solve_csp(objective, solver_options(options, sweeps=_SWEEPS), rng=call.generator)
-        return np.asarray(solution.labels)
+        return np.asarray(solve_csp(objective, how, rng=rng).labels)
     # An instance has nonnegative tables: what is added to all entries of a table is earned by all assignments.
     instance = TwoCSP(task.n, q)
     tables = objective.tables - objective.tables.min(axis=(1, 2), keepdims=True)
     instance.add_constraints(objective.pairs, tables)
-    solver = SolverOptions(seeds=options.seeds, rounds=options.rounds)
-    return np.asarray(solve_by_moments(instance, options.degree, solver, rng=call.generator).labels)
+    how = replace(how, starts=8, tol=None, sweeps=None)
+    return np.asarray(solve_by_moments(instance, options.degree, how, rng=rng).labels)
 
 
 def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray:
@@ -81,8 +98,7 @@ def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray
     normalized = released.matrix()
     if projection in ("spectral", "frobenius"):
         normalized = project_released(normalized, projection)
-    root = np.sqrt(released.scale)
-    return np.asarray(normalized * np.outer(root, root))
+    return unnormalized(normalized, released.scale)
 
 
 def released_objective(extended: FloatArray, q: int) -> CSPObjective:

@@ -23,7 +23,7 @@ from dpgraph.releases.eigenspaces.projector import (
     release_subspace,
 )
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
-from dpgraph.releases.normalized import normalized_operator, release_lower_bound
+from dpgraph.releases.normalized import check_degrees, normalized_operator, release_lower_bound
 from dpgraph.releases.totals import release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
@@ -34,6 +34,7 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
     check_options(options, n, max_weight)
     check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
     check_choice("certificate", options.certificate, CERTIFICATES)
+    check_choice("low_degrees", options.low_degrees, ("floor", "halt"))
     check_eigenpairs(n, min(check_rank(options.rank, n, options.max_rank)[-1] + 1, n))
 
 
@@ -50,6 +51,8 @@ def release_normalized_adjacency(
     tau, lower, left = release_lower_bound(graph, options.regularization, mean_degree, call)
     for_degrees = for_core = call.part(EMBEDDING.side_share)
     degrees, std = release_degrees(graph, for_degrees)
+    if options.low_degrees == "halt":
+        check_degrees(degrees + tau, call)
     neighbours = EdgeNeighbours(w, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, graph.degrees() + tau)
     flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
@@ -68,7 +71,7 @@ def release_normalized_adjacency(
         nodes=graph.nodes,
         degrees=degrees,
         regularization=tau,
-        lower=lower,
+        lower=0.0 if options.low_degrees == "halt" else lower,
         basis=basis,
         core=core,
         spectrum=released.spectrum,
