@@ -70,7 +70,7 @@ _EXPORTS = {
     "dpgraph.problems.records.linear_queries": ("private_linear_queries",),
     "dpgraph.problems.records.marginals": ("private_marginals",),
     "dpgraph.projections": ("project_nonnegative_spectral_ball",),
-    "dpgraph.releases.symmetric": ("private_symmetric_matrix",),
+    "dpgraph.problems.matrices.symmetric": ("private_symmetric_matrix",),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 

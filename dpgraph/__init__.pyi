@@ -53,6 +53,7 @@ from dpgraph.problems.matrices.subspaces import private_eigenspace as private_ei
 from dpgraph.problems.matrices.subspaces import private_low_rank as private_low_rank
 from dpgraph.problems.matrices.subspaces import private_projector as private_projector
 from dpgraph.problems.matrices.subspaces import private_singular_subspace as private_singular_subspace
+from dpgraph.problems.matrices.symmetric import private_symmetric_matrix as private_symmetric_matrix
 from dpgraph.problems.records import linear_queries as linear_queries
 from dpgraph.problems.records import marginals as marginals
 from dpgraph.problems.records.cosine import private_cosine_similarities as private_cosine_similarities
@@ -61,7 +62,6 @@ from dpgraph.problems.records.linear_queries import private_linear_queries as pr
 from dpgraph.problems.records.marginals import private_marginals as private_marginals
 from dpgraph.problems.synthesis import private_synthetic_graph as private_synthetic_graph
 from dpgraph.projections import project_nonnegative_spectral_ball as project_nonnegative_spectral_ball
-from dpgraph.releases.symmetric import private_symmetric_matrix as private_symmetric_matrix
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency as PrivateNormalizedAdjacency
 from dpgraph.results.communities import PrivateCommunities as PrivateCommunities
 from dpgraph.results.counts import PrivateCounts as PrivateCounts

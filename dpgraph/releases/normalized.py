@@ -16,6 +16,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
+from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
@@ -131,6 +132,6 @@ def release_noisy_matrix(graph: Graph, regularization: Regularization, mean_degr
     exact = normalized_operator(graph, degrees + bound.tau).matmat(np.eye(n))
     # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
     error = 6 * float(np.finfo(np.float64).eps) * math.sqrt(n)
-    measured = Measurement("normalized adjacency", exact, l2=neighbours.frobenius, symmetric=True, error=error)
-    matrix, std = bound.left.without(for_degrees).release(measured)
+    measured = Measurement("normalized adjacency", exact, l2=neighbours.frobenius, error=error)
+    matrix, std, _ = release_symmetric(measured, bound.left.without(for_degrees))
     return NoisyMatrix(released, bound.tau, bound.lower, matrix, std)

@@ -1,124 +1,56 @@
-"""Release of a symmetric matrix with pure differential privacy."""
+"""The one release of a noisy symmetric matrix.
 
-from typing import Literal, get_args
+Covariances, Gram matrices of cosines, symmetric matrices as such, Analyze Gauss of matrices and of the normalized
+adjacency, and the small core of a projector all come through here. They differ in what one neighbour changes, which
+the caller states, and in the law of the noise.
+"""
 
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import replace
+from typing import Literal, NamedTuple, get_args
 
-from dpgraph.arguments import check_choice, check_scale
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import public_shape, read_array
-from dpgraph.memory import check_memory
-from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, Measurement, open_call, private_function, show
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.results.records import PrivateSymmetricMatrix
 from dpgraph.typing import FloatArray
 
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
+SymmetricLaw = Literal["gaussian", NuclearMechanism]
 #: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).
 MatrixNorm = Literal["nuclear", "larger-trace"]
 
 
+class NoisySymmetric(NamedTuple):
+    """A released symmetric matrix, shape (d, d)."""
+
+    matrix: FloatArray
+    #: Standard deviation of Gaussian noise on the diagonal; off the diagonal the variance is half. NaN for other laws.
+    std: float
+    #: Whether the noise came from a Markov chain, which no proof covers.
+    approximate: bool
+
+
 def release_symmetric(
-    measurement: Measurement, mechanism: NuclearMechanism, call: Call, *, norm: MatrixNorm = "nuclear"
-) -> tuple[FloatArray, bool]:
-    """Add noise that makes a symmetric matrix purely private; also whether it came from a Markov chain.
+    measurement: Measurement, call: Call, law: SymmetricLaw = "gaussian", *, norm: MatrixNorm = "nuclear"
+) -> NoisySymmetric:
+    """Release the symmetric part (B + B')/2 of a square matrix B with noise, rounded to a public grid.
 
-    The symmetric part (B + B')/2 of a square B is released, rounded to a public grid. `l1` of the measurement bounds
-    the change between neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm,
-    on either of them. The call is pure. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
+    ``"gaussian"`` is noise (W + W')/2, W iid normal (DTTZ14, with the scale of BW18), of a call with a delta: `l2` of
+    the measurement bounds the change between neighbours in the Frobenius norm. The other laws are those of
+    :mod:`dpgraph.privacy.matrix_noise`, of a pure call: `l1` bounds the change in `norm`, and `error` (0 by default)
+    what rounding adds to it, in the nuclear norm, on either of two neighbours.
     """
+    if law == "gaussian":
+        released = call.release(replace(measurement, symmetric=True))
+        return NoisySymmetric(released.value, released.std, approximate=False)
     B, d = measurement.value, len(terms(measurement.value)[0])
-    approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
-    law = mechanism + (", larger trace" if norm == "larger-trace" else "")
-    law += " (Markov chain: approximate)" if approximate else ""
+    approximate = law == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
+    name = law + (", larger trace" if norm == "larger-trace" else "")
+    name += " (Markov chain: approximate)" if approximate else ""
     moved = measurement.l1 + 2 * (measurement.error or 0.0)
-    scale = call.scale(measurement.name, moved, law=law)
+    scale = call.scale(measurement.name, moved, law=name)
     laws = LARGER_TRACE if norm == "larger-trace" else NUCLEAR
-    exact = laws.difference if mechanism == "wishart-difference" else laws.laplace
+    exact = laws.difference if law == "wishart-difference" else laws.laplace
     draw = laws.laplace_markov if approximate else exact
-    return add_on_grid(symmetric_part(B), draw(call.noise, d, scale), grid_step(scale)), approximate
-
-
-@private_function
-def private_symmetric_matrix(  # noqa: PLR0913
-    B: ArrayLike,
-    *,
-    sensitivity: float,
-    epsilon: float,
-    mechanism: NuclearMechanism = "wishart-difference",
-    adjacency: str | Relation | None = None,
-    accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | None = None,
-    progress: bool = False,
-) -> PrivateSymmetricMatrix:
-    """Release a symmetric matrix with pure differential privacy, for a bound on its change in nuclear norm.
-
-    Parameters
-    ----------
-    B : array_like, shape (d, d)
-        Private symmetric matrix (its symmetric part is released); the shape is public.
-    sensitivity : float
-        Largest nuclear norm of the difference of the matrices of neighbouring data sets. A change of rank k and
-        Frobenius norm F has nuclear norm at most sqrt(k) F; the r x r core Q'AQ of a graph changes with rank at most
-        min(r, 4) when one edge does.
-    epsilon : float
-        epsilon > 0; delta is 0.
-    mechanism : {"wishart-difference", "nuclear-laplace"}, default "wishart-difference"
-        Law of the noise; ``"nuclear-laplace"`` is approximate, marked so, and not proved private, above d = 6.
-    adjacency : str or Relation, optional
-        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
-        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
-    accountant : PrivacyAccountant, optional
-        Debited before `B` is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
-    progress : bool, default False
-        Show progress bars on stderr.
-
-    Returns
-    -------
-    PrivateSymmetricMatrix
-
-    Raises
-    ------
-    InvalidParameterError
-        A parameter is out of range, or `B` is not a finite real square matrix.
-    BudgetExceededError
-        The accountant refuses.
-
-    Notes
-    -----
-    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; docs/covariance-theory.md, "The
-    noise", has the proofs. The sum of matrix and noise is rounded to a public grid 2**-30 times the noise, however
-    large the entries are (:mod:`dpgraph.privacy.grid`).
-
-    References
-    ----------
-    DN25b, Algorithm 1 and Theorem 4.1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dpgraph import private_symmetric_matrix
-    >>> private = private_symmetric_matrix(np.eye(4), sensitivity=0.01, epsilon=1.0, rng=0)
-    >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
-    (True, 0.0)
-    """
-    show(progress)
-    check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
-    sensitivity = check_scale("sensitivity", sensitivity)
-    relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))
-    shape = public_shape(B)
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
-    check_memory(f"a {shape[0]} x {shape[0]} matrix", copies=(20, *shape))
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=relation, noise=noise_source(rng))
-    measurement = Measurement("symmetric matrix", read_array(B, shape), l1=sensitivity)
-    matrix, approximate = release_symmetric(measurement, mechanism, call)
-    return PrivateSymmetricMatrix(matrix, call.report(), approximate)
+    matrix = add_on_grid(symmetric_part(B), draw(call.noise, d, scale), grid_step(scale))
+    return NoisySymmetric(matrix, float("nan"), approximate)

@@ -9,8 +9,8 @@ from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
+from dpgraph.problems.matrices.symmetric import private_symmetric_matrix
 from dpgraph.projections import Box, FrobeniusBall, PSDCone, averaged_projections, dykstra
-from dpgraph.releases.symmetric import private_symmetric_matrix
 
 WIDE = Box(-1e9, 1e9)
 BUDGET = {"sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6}

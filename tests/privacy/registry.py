@@ -577,7 +577,7 @@ ENTRIES: tuple[Entry, ...] = (
             options={"mechanism": mechanism},
             private="B",
             pure=True,
-            module="dpgraph.releases.symmetric",
+            module="dpgraph.problems.matrices.symmetric",
         )
         for mechanism in ("wishart-difference", "nuclear-laplace")
     ),

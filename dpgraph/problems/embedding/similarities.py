@@ -8,6 +8,7 @@ import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.inputs.graphs import open_graph
+from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import private_function, show
 from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
@@ -128,5 +129,5 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     held = min(float(squares.sum()) / whole, 1.0) if whole > 0 else 1.0
     least = w * np.maximum(degrees, SIMILARITIES.least_degree * mean)
     lengths = np.sqrt(np.maximum(least, squares / held if held > 0 else squares))
-    vectors: FloatArray = np.divide(rows, lengths[:, None], out=np.zeros_like(rows), where=lengths[:, None] > 0)
+    vectors: FloatArray = unit_rows(rows, lengths)
     return vectors

@@ -17,6 +17,7 @@ from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.splitting import check_arguments
+from dpgraph.releases.symmetric import release_symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -126,9 +127,8 @@ def perturb_and_project(  # noqa: PLR0913
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
-    noisy = call.release(
-        Measurement("array", read_array(A, shape), l2=sensitivity, symmetric=symmetric, error=0.0)
-    ).value
+    measurement = Measurement("array", read_array(A, shape), l2=sensitivity, error=0.0)
+    noisy = release_symmetric(measurement, call).matrix if symmetric else call.release(measurement).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol, progress=progress)
     else:

@@ -11,6 +11,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
+from dpgraph.linalg.cosines import unit_rows
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function, show
@@ -23,6 +24,7 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
+from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.typing import FloatArray, SparseMatrix
 
@@ -125,9 +127,8 @@ def private_cosine_similarities(  # noqa: PLR0913
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
     error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
-    noisy, std = call.release(
-        Measurement("Gram matrix", normalized_gram(_read(V, (n, d))), l2=sensitivity, symmetric=True, error=error)
-    )
+    measurement = Measurement("Gram matrix", normalized_gram(_read(V, (n, d))), l2=sensitivity, error=error)
+    noisy, std, _ = release_symmetric(measurement, call)
     if method == "shrinkage":
         projection = _shrunk(noisy, std)
     elif method == "practical":
@@ -174,27 +175,9 @@ def _read(V: Any, shape: tuple[int, int]) -> Any:
 
 def normalized_gram(V: Any) -> FloatArray:
     """Cosine similarities of the rows of `V`, finite numbers, exact: shape (n, n). Not private."""
-    rows = _scaled(sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
-    norms = np.asarray(sparse.linalg.norm(rows, axis=1) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1))
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    unit = sparse.diags_array(inverse) @ rows if sparse.issparse(rows) else rows * inverse[:, None]
+    unit = unit_rows(sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
     gram = unit @ unit.T
     return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
-
-
-def _scaled(rows: Any) -> Any:
-    """Rows times powers of two, exactly, that bring their largest entries to 1/2 ... 1.
-
-    Squares of entries below 1e-154 lose their digits, and a norm that is too small makes rows longer than 1, which no
-    sensitivity bound covers.
-    """
-    if sparse.issparse(rows):
-        if not rows.nnz:
-            return rows
-        exponents = np.frexp(abs(rows).max(axis=1).toarray().ravel())[1]
-        data = np.ldexp(rows.data, -np.repeat(exponents, np.diff(rows.indptr)))
-        return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
-    return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, initial=0.0, keepdims=True))[1])
 
 
 def _shape(V: Any) -> tuple[int, int]:

@@ -126,7 +126,7 @@ def private_covariance(  # noqa: PLR0913
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
-    noisy, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
+    noisy, _, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
     size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False

@@ -1,6 +1,7 @@
 """The noise of a private covariance: its laws, how large they are, and the choice among them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
@@ -9,7 +10,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.records.moments import SecondMoments
-from dpgraph.releases.symmetric import NuclearMechanism
+from dpgraph.releases.symmetric import NoisySymmetric, NuclearMechanism, SymmetricLaw
 from dpgraph.typing import FloatArray
 
 #: The laws that ``mechanism=`` names.
@@ -53,16 +54,19 @@ def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: 
     return min(candidates, key=lambda noise: noise.size(epsilon).square)
 
 
-def pure_law(name: NuclearMechanism, options: type, order: int) -> Strategy:
-    """A strategy with noise of :func:`~dpgraph.releases.symmetric.release_symmetric`."""
+def release_moments(
+    law: SymmetricLaw, _options: Any, rows: FloatArray, line: str, moments: SecondMoments, call: Call
+) -> NoisySymmetric:
+    """Noise of this law on the moments of the rows: the ``run`` of every strategy, with its law."""
+    return moments.release(rows, line, call, law)
 
-    def release(
-        _options: Any, rows: FloatArray, line: str, moments: SecondMoments, call: Call
-    ) -> tuple[FloatArray, bool]:
-        return moments.release_purely(rows, line, call, name)
+
+def pure_law(name: NuclearMechanism, options: type, order: int) -> Strategy:
+    """A strategy with noise that follows a matrix norm (:mod:`dpgraph.privacy.matrix_noise`)."""
 
     def size(_options: Any, moments: SecondMoments, epsilon: float, _delta: float) -> NoiseSize:
         scale, unit = moments.pure_move / epsilon, noise_size(name, moments.norm, moments.size)
         return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
-    return Strategy(name, options, pure=lambda _: True, run=release, expected=size, order=order)
+    run = partial(release_moments, name)
+    return Strategy(name, options, pure=lambda _: True, run=run, expected=size, order=order)

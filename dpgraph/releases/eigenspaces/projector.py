@@ -20,6 +20,7 @@ from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
 from dpgraph.releases.eigenspaces.spectrum import SubspaceInput
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
+from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
 
 Rank = int | Literal["auto"]
@@ -83,4 +84,4 @@ def release_core(operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, c
     core = Q.T @ (operator @ Q)
     bound = neighbours.core(Q)
     error = CORE_ALLOWANCE * bound / call.mu * len(core)
-    return call.release(Measurement("core", core, l2=bound, symmetric=True, error=error)).value
+    return release_symmetric(Measurement("core", core, l2=bound, error=error), call).matrix

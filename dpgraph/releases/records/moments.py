@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpgraph.bounds.moments import moments_sensitivity, twice_the_trace_sensitivity
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import Terms, grid_step, split
-from dpgraph.releases.symmetric import MatrixNorm, NuclearMechanism, release_symmetric
+from dpgraph.releases.symmetric import MatrixNorm, NoisySymmetric, SymmetricLaw, release_symmetric
 from dpgraph.typing import FloatArray
 
 #: Python integers of any size.
@@ -54,23 +54,14 @@ class SecondMoments:
         """How far neighbours are apart in Frobenius norm."""
         return moments_sensitivity(self.n, self.adjacency, "frobenius", self.size)
 
-    def release_purely(
-        self, rows: FloatArray, name: str, call: Call, mechanism: NuclearMechanism
-    ) -> tuple[FloatArray, bool]:
-        """Noisy moments, shape (size, size), and whether the sampler was only approximate."""
-        error = math.sqrt(self.size) * self._error
-        measurement = Measurement(name, self._exact(rows), l1=self.pure_move, error=error)
-        return release_symmetric(measurement, mechanism, call, norm=self.norm)
-
-    def release_gaussian(self, rows: FloatArray, name: str, call: Call) -> FloatArray:
-        """Moments with symmetric Gaussian noise, shape (size, size)."""
-        exact = self._exact(rows)
-        return call.release(Measurement(name, exact, l2=self.frobenius_move, symmetric=True, error=self._error)).value
-
-    @property
-    def _error(self) -> float:
-        """Bound on the Frobenius norm of what the division by n rounds off."""
-        return self.size * _QUOTIENT_ERROR / self.n
+    def release(self, rows: FloatArray, name: str, call: Call, law: SymmetricLaw) -> NoisySymmetric:
+        """Noisy moments, shape (size, size)."""
+        # What the division by n rounds off, in the Frobenius norm; the nuclear norm is sqrt(size) times that at most.
+        error = self.size * _QUOTIENT_ERROR / self.n
+        if law != "gaussian":
+            error *= math.sqrt(self.size)
+        measurement = Measurement(name, self._exact(rows), l1=self.pure_move, l2=self.frobenius_move, error=error)
+        return release_symmetric(measurement, call, law, norm=self.norm)
 
     def _exact(self, rows: FloatArray) -> Terms:
         moments, upper = np.empty((2, self.size, self.size)), np.triu_indices(self.size)

@@ -10,6 +10,7 @@ from dpgraph.problems.matrices.strategy import Asked, Factors
 from dpgraph.problems.options import Gaussian
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors, leading_singular_vectors
+from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.results.adjacency import DENSE_LIMIT
 
 
@@ -23,12 +24,13 @@ def _check(_: Gaussian, shape: tuple[int, int]) -> None:
 
 def _run(_options: Gaussian, opened: MatrixCall, matrix: Matrix, asked: Asked) -> Factors:
     dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-    l2, symmetric = opened.neighbours.frobenius, not opened.rectangular
-    noisy, std = opened.call.release(Measurement("matrix", dense, l2=l2, symmetric=symmetric))
-    if symmetric:
-        basis, values, spectrum = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
-        return Factors(basis, basis, spectrum, np.diag(values))
-    return Factors(*leading_singular_vectors(noisy, std, opened.ranks))
+    measurement = Measurement("matrix", dense, l2=opened.neighbours.frobenius)
+    if opened.rectangular:
+        noisy, std = opened.call.release(measurement)
+        return Factors(*leading_singular_vectors(noisy, std, opened.ranks))
+    noisy, std, _ = release_symmetric(measurement, opened.call)
+    basis, values, spectrum = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
+    return Factors(basis, basis, spectrum, np.diag(values))
 
 
 STRATEGY = Strategy(

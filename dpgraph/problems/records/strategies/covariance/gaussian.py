@@ -1,13 +1,13 @@
 """Symmetric Gaussian noise."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import Call
+from dpgraph.problems.records.covariance_noise import release_moments
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.records.moments import SecondMoments
-from dpgraph.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,6 @@ class SymmetricGaussian:
     """
 
 
-def _release(
-    _: SymmetricGaussian, rows: FloatArray, name: str, moments: SecondMoments, call: Call
-) -> tuple[FloatArray, bool]:
-    return moments.release_gaussian(rows, name, call), False
-
-
 def _size(_: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: float) -> NoiseSize:
     d, scale = moments.size, moments.frobenius_move / gdp_mu(epsilon, delta)
     return NoiseSize(d, scale**2 * (d * (d + 1) / 2), scale**2 * d)
@@ -35,7 +29,7 @@ STRATEGY = Strategy(
     "gaussian",
     SymmetricGaussian,
     pure=lambda _: False,
-    run=_release,
+    run=partial(release_moments, "gaussian"),
     expected=_size,
     order=3,
 )
