@@ -12,6 +12,7 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
+from dpgraph.sos.csp.bucket_elimination import solve_by_elimination
 from dpgraph.sos.csp.depth_first import prove_assignment
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
@@ -37,10 +38,15 @@ def solve_csp(
 ) -> Solution:
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
+    Instances of small treewidth are solved exactly instead, unless the rounding alone is asked for
+    (``local_search=False``).
+
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
     are a max-cut on one more vertex and solved as such.
     """
     generator = as_generator(rng)
+    if options.local_search and (proven := solve_by_elimination(objective, options)) is not None:
+        return proven
     if objective.alphabet_size == 2 and not nonnegative:
         initial = None if options.initial is None else np.append(0, options.initial)
         signed = replace(options, seeds=options.seeds + 1, initial=initial)

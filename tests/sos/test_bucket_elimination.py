@@ -1,0 +1,99 @@
+"""Exact 2-CSPs of small treewidth (:mod:`dpgraph.sos.csp.bucket_elimination`)."""
+
+import itertools
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph import TwoCSP, max_2csp
+from dpgraph.sos.csp import bucket_elimination
+from dpgraph.sos.csp.objective import CSPObjective
+
+
+def instance(G, q, seed, *, real=False):
+    rng = np.random.default_rng(seed)
+    made = TwoCSP(list(G), range(q))
+    for u, v in G.edges:
+        made.add_constraint(u, v, rng.random((q, q)) if real else rng.integers(0, 7, size=(q, q)).astype(float))
+    return made
+
+
+def k_tree(n, k, seed):
+    """A random k-tree: treewidth k."""
+    rng = np.random.default_rng(seed)
+    G, cliques = nx.complete_graph(k + 1), [tuple(range(k + 1))]
+    for v in range(k + 1, n):
+        kept = [int(u) for u in rng.permutation(cliques[rng.integers(len(cliques))])[:k]]
+        G.add_edges_from((v, u) for u in kept)
+        cliques.append((*kept, v))
+    return G
+
+
+def exact_best(made):
+    """Largest value over all assignments, in rationals."""
+    pairs, tables = made.pairs.tolist(), made.tables
+    n, q = made.n_variables, made.alphabet_size
+    return max(
+        sum((Fraction(float(t[x[u], x[v]])) for (u, v), t in zip(pairs, tables, strict=True)), Fraction(0))
+        for x in itertools.product(range(q), repeat=n)
+    )
+
+
+GRAPHS = {
+    "tree": nx.random_labeled_tree(8, seed=1),
+    "cycle": nx.cycle_graph(7),
+    "cactus": nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (5, 6)]),
+    "2-tree": k_tree(8, 2, 0),
+    "3-tree": k_tree(8, 3, 1),
+    "clique": nx.complete_graph(6),
+    "two parts and a point": nx.disjoint_union_all([nx.path_graph(3), nx.cycle_graph(4), nx.empty_graph(1)]),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_optimum_is_found_and_proven(name):
+    for q, real in itertools.product((2, 3), (False, True)):
+        made = instance(GRAPHS[name], q, seed=q, real=real)
+        best, found = exact_best(made), max_2csp(made, rng=0)
+        assert found.status == "optimal"
+        assert found.value == pytest.approx(float(best), rel=1e-14)
+        assert Fraction(found.upper_bound) >= best
+        assert made.value(found.assignment) == found.value
+
+
+@pytest.mark.parametrize(("G", "q"), [(nx.random_labeled_tree(300, seed=3), 20), (k_tree(60, 5, 2), 6)])
+def test_forests_with_many_labels_and_width_five_take_no_relaxation(G, q, monkeypatch):
+    monkeypatch.delattr("dpgraph.sos.csp.solver.solve_csp_relaxation")
+    found = max_2csp(instance(G, q, seed=1), rng=0)
+    assert found.status == "optimal"
+    assert found.certificate == "proven"
+
+
+def test_a_star_keeps_no_table_of_its_hub_per_leaf():
+    found = max_2csp(instance(nx.star_graph(2000), 5, seed=4))
+    assert found.status == "optimal"
+
+
+def test_what_is_too_wide_is_left_to_the_relaxation():
+    dense = CSPObjective.of(instance(nx.complete_graph(30), 4, seed=0))
+    assert bucket_elimination.elimination_order(dense) is None
+    grid = CSPObjective.of(instance(nx.grid_2d_graph(4, 30), 4, seed=0))
+    order = bucket_elimination.elimination_order(grid)
+    assert sorted(order) == list(range(120))
+
+
+def test_tables_stay_within_the_limits_of_room(monkeypatch):
+    monkeypatch.setattr(bucket_elimination, "_LARGEST", 3**3)
+    assert bucket_elimination.elimination_order(CSPObjective.of(instance(nx.cycle_graph(9), 3, seed=0))) is not None
+    assert bucket_elimination.elimination_order(CSPObjective.of(instance(k_tree(9, 3, 0), 3, seed=0))) is None
+    monkeypatch.setattr(bucket_elimination, "_MOST", 9 * 3)
+    assert bucket_elimination.elimination_order(CSPObjective.of(instance(nx.cycle_graph(9), 3, seed=0))) is None
+
+
+def test_the_rounding_alone_can_still_be_seen():
+    made = instance(GRAPHS["cycle"], 3, seed=0)
+    rounded, best = max_2csp(made, local_search=False, rng=0), max_2csp(made, rng=0)
+    assert rounded.value <= best.value <= rounded.relaxation_value * (1 + 1e-4)
+    assert rounded.trace[0].global_correlation > 0
