@@ -26,8 +26,8 @@ def _run(_options: Gaussian, opened: MatrixCall, matrix: Matrix, asked: Asked) -
     l2, symmetric = opened.neighbours.frobenius, not opened.rectangular
     noisy, std = opened.call.release(Measurement("matrix", dense, l2=l2, symmetric=symmetric))
     if symmetric:
-        basis, values, spectrum = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
-        return Factors(basis, basis, spectrum, np.diag(values))
+        basis, values, spectrum, sine = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
+        return Factors(basis, basis, spectrum, sine, np.diag(values))
     return Factors(*leading_singular_vectors(noisy, std, opened.ranks))
 
 
