@@ -210,8 +210,21 @@ class Power:
     # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
     flat: float = 2.8
     refinements: int = 3  # Projections onto the last estimate in the end
-    # From this mu on both sides of a rectangular matrix are scaled nearer to each other; > 0
-    balance_mu: float = 0.5
+
+
+@dataclass(frozen=True)
+class Krylov:
+    """The noisy block Krylov method (releases.eigenspaces.krylov).
+
+    Chosen by hand on matrices of 600 rows with flat leading vectors above a bulk.
+    """
+
+    first: int = 12  # A step gets this part of the budget at first, 1/first; >= 1
+    most: int = 64  # At most so many steps
+    # A step has noise of this part of the value that is sought, once that has been found; in (0, 1)
+    noise: float = 1 / 3
+    reserve: float = 1 / 3  # This share of the budget is left for the Ritz vectors; in [0, 1)
+    columns: int = 320  # More steps than `first` have at most so many columns together
 
 
 @dataclass(frozen=True)
@@ -361,6 +374,7 @@ ANSWER_RULE: Final = AnswerRule()
 TABLES: Final = Tables()
 TWO_STAGE: Final = TwoStage()
 POWER: Final = Power()
+KRYLOV: Final = Krylov()
 VECTOR: Final = Vector()
 RESIDUAL: Final = Residual()
 GAP_TEST: Final = GapTest()

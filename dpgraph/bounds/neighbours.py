@@ -163,9 +163,13 @@ class MatrixNeighbours:
         """Bounds on the speeds of such a state."""
         return MatrixRates(tolerances, self.copies)
 
-    def core(self, Q: FloatArray) -> float:
-        """:func:`~dpgraph.bounds.spectra.general_core`."""
+    def product(self, Q: FloatArray) -> float:
+        """Bound on ||E Q||_F, for either side of a rectangular matrix: ``norm`` times the longest row of a public Q."""
         return spectra.general_core(self.norm, float(row_norms(Q).max()))
+
+    def core(self, Q: FloatArray) -> float:
+        """:func:`~dpgraph.bounds.spectra.general_core`, for Q' E Q."""
+        return self.product(Q)
 
 
 @dataclass(frozen=True)

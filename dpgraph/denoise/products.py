@@ -19,14 +19,9 @@ class Products:
 
     Every basis is a linear combination of the first one and of products. Only these columns, their Gram matrix and the
     coefficients of the bases are kept.
-
-    Leading eigenvalues are the largest absolute ones, or with `largest` so many algebraically largest. Then the
-    products (A + shift I) Q_t are used, which are known for every shift as the Q_t are public. The shift is the
-    smallest that halves the most negative Ritz value beside the last one that is sought.
     """
 
-    def __init__(self, first: FloatArray, iterations: int, largest: int | None = None) -> None:
-        self._largest, self._shift = largest, 0.0
+    def __init__(self, first: FloatArray, iterations: int) -> None:
         n, k = first.shape
         self._columns = np.empty((n, k * (2 * iterations + 1)), order="F")
         self._gram = np.zeros((self._columns.shape[1],) * 2)
@@ -59,20 +54,12 @@ class Products:
     def add(self, product: FloatArray, variance: float) -> None:
         """Keep the product with the present basis."""
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
-        if self._largest is not None:
-            ritz = np.linalg.eigvalsh(_symmetric(self._last_ritz_matrix()))
-            self._shift = max(self._shift, -float(2 * ritz[0] + ritz[-self._largest]) / 3)
-
-    def _last_ritz_matrix(self) -> FloatArray:
-        return np.asarray(self.coefficients.T @ self._gram[:, self._steps[-1][1]])
 
     def drop_idle_columns(self, rank: int) -> None:
         """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
         if self.coefficients.shape[1] == rank:
             return
-        ritz = self._last_ritz_matrix()
-        if self._largest is not None:
-            ritz = ritz + self._shift * np.eye(len(ritz))
+        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
         sizes, vectors = _ritz_pairs(ritz, rank)
         if sizes[rank] <= POWER.no_gap * sizes[rank - 1]:
             self.coefficients = self.coefficients @ vectors
@@ -83,8 +70,6 @@ class Products:
         for age, (basis, product, weight) in enumerate(reversed(self._steps)):
             overlap = weight * decay**age * (basis.T @ self._gram @ self.coefficients)
             total[product] += overlap
-            if self._shift:
-                total += self._shift * basis @ overlap
         values, vectors = np.linalg.eigh(total.T @ self._gram @ total)
         self.coefficients = total @ (vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1])))
 

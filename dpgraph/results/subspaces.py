@@ -6,9 +6,26 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
+#: Beyond this estimated sine a result says that the space was not found.
+FOUND = 0.5
+
+
+class Found(Result):
+    """What results for subspaces say about how good they are."""
+
+    estimated_sine: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the space was found: whether `estimated_sine` is at most 1/2."""
+        return self.estimated_sine <= FOUND
+
+    def _quality(self) -> str:
+        return f"estimated_sine={self.estimated_sine:.3g}, converged={self.converged}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateSubspace(Result):
+class PrivateSubspace(Found):
     """A private subspace.
 
     Parameters
@@ -16,18 +33,24 @@ class PrivateSubspace(Result):
     basis : ndarray, shape (n, r)
         Orthonormal basis Q.
     spectrum : ndarray
-        Noisy leading |eigenvalues| (of the shifted matrix for :func:`private_eigenspace`).
+        Noisy leading |eigenvalues| (of the shifted matrix for :func:`private_eigenspace` by "coherence").
+    estimated_sine : float
+        Estimate of the sine of the largest angle between this subspace and the exact one, from released values and
+        the known noise; 1 where nothing was found. Where eigenvalues below the space are close to it, it is
+        cautious: what cannot be told from noise counts as missing. An eigenvector that no released value shows is not
+        in it.
     privacy : PrivacyReport
         The guarantee.
     """
 
     basis: FloatArray
     spectrum: FloatArray
+    estimated_sine: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
         n, r = self.basis.shape
-        return f"{type(self).__name__}(n={n}, rank={r}, {self.privacy!r})"
+        return f"{type(self).__name__}(n={n}, rank={r}, {self._quality()}, {self.privacy!r})"
 
     @property
     def rank(self) -> int:
@@ -57,7 +80,7 @@ class PrivateLowRank(PrivateSubspace):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateSingularSubspace(Result):
+class PrivateSingularSubspace(Found):
     """Private leading singular subspaces of a rectangular matrix.
 
     Parameters
@@ -68,6 +91,8 @@ class PrivateSingularSubspace(Result):
         Orthonormal basis of the right subspace.
     spectrum : ndarray
         Noisy leading singular values.
+    estimated_sine : float
+        As for :class:`PrivateSubspace`, of the worse of both sides.
     privacy : PrivacyReport
         The guarantee.
     """
@@ -75,8 +100,10 @@ class PrivateSingularSubspace(Result):
     left: FloatArray
     right: FloatArray
     spectrum: FloatArray
+    estimated_sine: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
         shape = (self.left.shape[0], self.right.shape[0])
-        return f"PrivateSingularSubspace(shape={shape}, rank={self.left.shape[1]}, {self.privacy!r})"
+        rank = self.left.shape[1]
+        return f"PrivateSingularSubspace(shape={shape}, rank={rank}, {self._quality()}, {self.privacy!r})"

@@ -22,7 +22,7 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import LEAST_MU, Call, open_call
 from dpgraph.privacy.relation import Shift
-from dpgraph.releases.eigenspaces.power_method import check_products
+from dpgraph.releases.eigenspaces.krylov import check_steps
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
@@ -104,7 +104,7 @@ def open_matrix(  # noqa: PLR0913
     if not sparse.issparse(A):
         check_memory(f"a {A.shape[0]} x {A.shape[1]} matrix", copies=(10 if rectangular else 3, *A.shape))
     if products:
-        check_products(rows, largest)
+        check_steps(A.shape, ranks[-1])
     else:
         check_eigenpairs(rows, min(largest + 1, rows))
     delta = require_delta(budget.delta, "this function", "private_symmetric_matrix")

@@ -23,5 +23,7 @@ class Factors(NamedTuple):
     right: FloatArray
     #: Noisy leading singular values, or |eigenvalues|.
     spectrum: FloatArray
+    #: Of the result.
+    estimated_sine: float
     #: Of a symmetric matrix, if it was asked for: the matrix is close to left core left'.
     core: Any = None

@@ -110,7 +110,7 @@ def private_projector(  # noqa: PLR0913
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked())
-    return PrivateSubspace(released.left, released.spectrum, opened.call.report())
+    return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
 
 
 @private_function
@@ -174,7 +174,7 @@ def private_eigenspace(  # noqa: PLR0913
     opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
     matrix = read_symmetric(A)
     released = release(opened, matrix if which == "largest" else -matrix, Asked(signed=True))
-    return PrivateSubspace(released.left, released.spectrum, opened.call.report())
+    return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
 
 
 @private_function
@@ -229,7 +229,8 @@ def private_low_rank(  # noqa: PLR0913
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked(core=True))
-    return PrivateLowRank(released.left, released.spectrum, opened.call.report(), released.core)
+    quality = released.estimated_sine
+    return PrivateLowRank(released.left, released.spectrum, quality, opened.call.report(), released.core)
 
 
 @private_function
@@ -291,7 +292,8 @@ def private_singular_subspace(  # noqa: PLR0913
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
     released = release(opened, read_rectangular(A), Asked())
-    return PrivateSingularSubspace(released.left, released.right, released.spectrum, opened.call.report())
+    report = opened.call.report()
+    return PrivateSingularSubspace(released.left, released.right, released.spectrum, released.estimated_sine, report)
 
 
 class _Ranks(NamedTuple):

@@ -11,23 +11,43 @@ from dpgraph.typing import FloatArray
 
 def leading_eigenvectors(
     matrix: FloatArray, std: float, ranks: range, *, signed: bool = False
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Basis and values of the leading eigenpairs of a symmetric matrix, and one more |eigenvalue| than candidates.
 
-    Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest.
+    Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest. Last comes an estimate
+    of the sine of the largest angle.
     """
     values, vectors = linalg.eigh(matrix)
     sizes = values if signed else np.abs(values)
     order = np.argsort(-sizes)
     kept = order[: _standing_out(sizes[order], math.sqrt(2 * len(matrix)) * std, ranks)]
-    return canonical_signs(vectors[:, kept]), values[kept], np.abs(values[order[: ranks[-1] + 1]])
+    sine = _estimated_sine(values[kept], values[order[len(kept) :]], std**2 / 2)
+    return canonical_signs(vectors[:, kept]), values[kept], np.abs(values[order[: ranks[-1] + 1]]), sine
 
 
-def leading_singular_vectors(matrix: FloatArray, std: float, ranks: range) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Left and right singular vectors, and one more singular value than candidates."""
+def leading_singular_vectors(
+    matrix: FloatArray, std: float, ranks: range
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Left and right singular vectors, one more singular value than candidates, and an estimate of the sine."""
     left, values, right = linalg.svd(matrix, full_matrices=False)
     kept = _standing_out(values, sum(math.sqrt(size) for size in matrix.shape) * std, ranks)
-    return left[:, :kept], right[:kept].T, values[: ranks[-1] + 1]
+    # The embedding has the singular values with both signs, and as many zeros as one side is longer.
+    rest = np.concatenate([values[kept:], -values, np.zeros(abs(matrix.shape[0] - matrix.shape[1]))])
+    sine = _estimated_sine(values[:kept], rest, std**2)
+    return left[:, :kept], right[:kept].T, values[: ranks[-1] + 1], sine
+
+
+def _estimated_sine(leading: FloatArray, rest: FloatArray, variance: float) -> float:
+    """Noise of this variance turns a leading eigenvector towards one of the others by noise/(difference of the values).
+
+    That is first-order perturbation theory on the noisy spectrum, whose values keep their distance as those of noise
+    do.
+    """
+    if rest.size == 0:
+        return 0.0
+    gaps = np.maximum(np.abs(leading[:, None] - rest), np.finfo(float).tiny)
+    moved = float(np.max(np.sum(variance / np.square(gaps), axis=1)))
+    return math.sqrt(moved / (1 + moved)) if math.isfinite(moved) else 1.0
 
 
 def _standing_out(values: FloatArray, edge: float, ranks: range) -> int:

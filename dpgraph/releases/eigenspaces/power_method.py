@@ -1,4 +1,4 @@
-"""The noisy power method: private low-rank matrices from public iterates, with exact Gaussian composition.
+"""The noisy power method: a private low-rank adjacency from public iterates, with exact Gaussian composition.
 
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
@@ -11,13 +11,11 @@ under the law of all rows at the end (:mod:`dpgraph.denoise.empirical_bayes`).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
@@ -26,6 +24,7 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
+from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
@@ -126,40 +125,13 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
 
 
-def release_low_rank_matrix(
-    matrix: Any,
-    rank: int,
-    neighbours: SpectralNeighbours,
-    call: Call,
-    *,
-    rows: FloatArray | None = None,
-    signed: bool = False,
-) -> tuple[FloatArray, FloatArray]:
-    """Release (Q, B) with R A R close to Q B Q', R = diag(rows), public factors of at most 1, by default all 1.
-
-    Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest.
-
-    Products A R Q move by at most `neighbours.core(R Q)` >= ||E R Q||_F, and cores Q' R A R Q, as ||R Q|| <= 1, too.
-    """
-    rows = np.ones(matrix.shape[0]) if rows is None else rows
-
-    def bound(Q: FloatArray) -> float:
-        return neighbours.core(rows[:, None] * Q)
-
-    seen = _Matrix(rows, lambda Q: np.asarray(matrix @ (rows[:, None] * Q)), bound, bound)
-    for_core = call.part(POWER.core_share)
-    first = _first_basis(matrix.shape[0], rank, call)
-    products = _release_products(seen, first, rank, call.without(for_core), least=POWER.least, signed=signed)
-    return _release_core(seen, np.asarray(np.linalg.qr(products.basis())[0]), rank, for_core, signed=signed)
-
-
 def _release_products(
-    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False, signed: bool = False
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
 ) -> Products:
     """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
     iterations = _iterations(call.mu, least)
     step = call.at_mu(call.mu / math.sqrt(iterations))
-    seen, rows = Products(Q, iterations, rank if signed else None), matrix.rows
+    seen, rows = Products(Q, iterations), matrix.rows
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         if clips and t and seen.noise_share(rows) > POWER.noisy:
             Q = seen.replace_basis(_clipped(Q))
@@ -175,23 +147,20 @@ def _release_products(
     return seen
 
 
-def _release_core(
-    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, signed: bool = False
-) -> tuple[FloatArray, FloatArray]:
+def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
     """Leading eigenvectors of Q B Q', and the diagonal core on them, for a released B."""
     exact, bound = Q.T @ (matrix.rows[:, None] * matrix.multiply(Q)), matrix.core_bound(Q)
     error = CORE_ALLOWANCE * bound / call.mu * len(exact)
-    core = call.release(Measurement("core", exact, l2=bound, symmetric=True, error=error)).value
+    core = release_symmetric(Measurement("core", exact, l2=bound, error=error), call).matrix
     values, vectors = np.linalg.eigh(core)
-    kept = np.argsort(-values if signed else -np.abs(values))[:rank]
+    kept = np.argsort(-np.abs(values))[:rank]
     return Q @ vectors[:, kept], np.diag(values[kept])
 
 
-def _first_basis(n: int, rank: int, call: Call, start: FloatArray | None = None) -> FloatArray:
-    """Orthonormalise the public start, if any, and random signs, whose rows are as long as each other."""
+def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray:
+    """Orthonormalise the public start, and random signs, whose rows are as long as each other."""
     columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank, call.mu)))
-    if start is not None:
-        columns[:, 0] = start
+    columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
 
 

@@ -18,7 +18,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
-from dpgraph.releases.eigenspaces.spectrum import SubspaceInput
+from dpgraph.releases.eigenspaces.spectrum import SubspaceInput, halted
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
@@ -51,6 +51,8 @@ class ReleasedSubspace:
     gap: float
     # Standard deviation of the noise on the diagonal of the projector
     scale: float = 0.0
+    # Of the largest angle, of the worse of two sides: noise W has E |W x|^2 = n scale^2/2 on an eigenvector x
+    estimated_sine: float = 0.0
 
 
 def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
@@ -64,6 +66,15 @@ def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
     return range(int(rank), int(rank) + 1)
 
 
+def _useless_scale(n: int) -> float:
+    """Scale of noise (W + W')/2 at which nothing is left of a projector.
+
+    An eigenvector of eigenvalue 1 shows in its noisy version if the spectrum of the noise, which ends at sqrt(2 n)
+    scales, ends below 2 (D. Féral, S. Péché, Comm. Math. Phys. 2007).
+    """
+    return math.sqrt(2 / n)
+
+
 def release_subspace(private: SubspaceInput, certificate: Certificate, call: Call) -> ReleasedSubspace:
     """Release the space of the top |eigenvalues| of a private symmetric operator for a Gaussian part of a budget.
 
@@ -74,9 +85,18 @@ def release_subspace(private: SubspaceInput, certificate: Certificate, call: Cal
         return ReleasedSubspace(np.eye(private.n), np.zeros(0), math.inf)
     certify = certify_jointly if certificate == "stability" else certify_separately
     found = certify(private, call)
+    blocks = private.neighbours.blocks(found.U)
+    sizes = [len(block) for block in blocks]  # public
+    if found.sensitivity / found.call.mu >= _useless_scale(min(sizes)):
+        raise halted(
+            call,
+            "the certified bounds on the gap and on the coherence ask for so much noise on the projector that nothing "
+            "would be left of it.",
+        )
     scale = found.call.scale("projector", found.sensitivity, law="symmetric Gaussian")
-    bases = [sample_noisy_eigenspace(U, scale, call.noise) for U in private.neighbours.blocks(found.U)]
-    return ReleasedSubspace(linalg.block_diag(*bases), found.spectrum, found.gap, scale)
+    bases = [sample_noisy_eigenspace(U, scale, call.noise) for U in blocks]
+    sine = min(scale / _useless_scale(max(sizes)), 1.0)
+    return ReleasedSubspace(linalg.block_diag(*bases), found.spectrum, found.gap, scale, sine)
 
 
 def release_core(operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, call: Call) -> FloatArray:

@@ -30,7 +30,7 @@ def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjace
     mean, left = release_mean_degree(graph, call)
     noisy = release_noisy_matrix(graph, options.regularization, mean, left)
     ranks = check_rank(options.rank, graph.n_vertices, options.max_rank)
-    basis, values, spectrum = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
+    basis, values, spectrum, _ = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=noisy.degrees,

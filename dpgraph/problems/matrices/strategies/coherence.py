@@ -48,9 +48,9 @@ def _run(options: Projector, opened: MatrixCall, matrix: Matrix, asked: Asked) -
     basis, spectrum = found.basis, found.spectrum
     if opened.rectangular:
         n, r = opened.shape[0], basis.shape[1] // 2
-        return Factors(basis[:n, :r], basis[n:, r:], spectrum[::2])
+        return Factors(basis[:n, :r], basis[n:, r:], spectrum[::2], found.estimated_sine)
     released = release_core(matrix, basis, opened.neighbours, for_core) if asked.core else None
-    return Factors(basis, basis, spectrum, released)
+    return Factors(basis, basis, spectrum, found.estimated_sine, released)
 
 
 def _shifted(matrix: Matrix, norm: float, call: Call) -> Matrix:

@@ -29,8 +29,8 @@ def _run(_options: Gaussian, opened: MatrixCall, matrix: Matrix, asked: Asked) -
         noisy, std = opened.call.release(measurement)
         return Factors(*leading_singular_vectors(noisy, std, opened.ranks))
     noisy, std, _ = release_symmetric(measurement, opened.call)
-    basis, values, spectrum = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
-    return Factors(basis, basis, spectrum, np.diag(values))
+    basis, values, spectrum, sine = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
+    return Factors(basis, basis, spectrum, sine, np.diag(values))
 
 
 STRATEGY = Strategy(

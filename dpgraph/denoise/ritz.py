@@ -1,0 +1,230 @@
+"""What noisy products of a matrix with public bases say about its leading part (post-processing).
+
+Of a matrix A there are pairs (V, Y): V the public bases, Y = A V + noise their released products, and from the other
+side pairs (V', Y') with Y' = A' V' + noise; of a symmetric matrix both are the same. With V T orthonormal, column k of
+Y T has noise of standard deviation 1/S_k: a direction that was asked for m times has its noise divided by sqrt(m). The
+leading singular vectors (g, h) of B, which is A between both spaces, give the answers Y T h and Y' T' g. They are one
+product beyond the spaces, which costs nothing.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgraph.typing import FloatArray
+
+#: Directions that were asked for less than this part of once are dropped: division would blow up their noise.
+_SEEN = 0.5
+
+
+class Pairs:
+    """Public bases, shape (n, k), with their released products, and the standard deviation of the noise of each."""
+
+    def __init__(self, rows: int, product_rows: int, most: int) -> None:
+        self._bases = np.empty((rows, most), order="F")
+        self._products = np.empty((product_rows, most), order="F")
+        self.stds = np.empty(0)
+
+    @property
+    def bases(self) -> FloatArray:
+        """All public bases side by side."""
+        return self._bases[:, : self.stds.size]
+
+    @property
+    def products(self) -> FloatArray:
+        """Their products."""
+        return self._products[:, : self.stds.size]
+
+    def add(self, basis: FloatArray, product: FloatArray, std: float) -> slice:
+        """Keep a product; returns its columns."""
+        new = slice(self.stds.size, self.stds.size + basis.shape[1])
+        self._bases[:, new], self._products[:, new] = basis, product
+        self.stds = np.append(self.stds, np.full(basis.shape[1], std))
+        return new
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Estimated products of the matrix with its leading vectors of one side: leading vectors of the other, scaled."""
+
+    # Shape (n, c), leading ones first
+    vectors: FloatArray
+    # The part of them that is outside all bases of their side: what has not converged, and noise
+    outside: FloatArray
+    # Variance of the noise of an entry, for each column
+    variance: FloatArray
+    # Dimension of the space outside
+    free: int
+
+    @property
+    def noise(self) -> FloatArray:
+        """Expected squared norm of the noise of each column."""
+        return len(self.vectors) * self.variance
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Norms of the columns without their noise, at least 0."""
+        return np.sqrt(np.maximum(_squares(self.vectors) - self.noise, 0.0))
+
+    @property
+    def unresolved(self) -> FloatArray:
+        """Squared norm of what is outside beyond its noise, and one standard deviation of that, for each column.
+
+        What is less cannot be told from noise.
+        """
+        expected = self.free * self.variance
+        return np.maximum(_squares(self.outside) - expected, 0.0) + math.sqrt(2.0 * self.free) * self.variance
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Leading Ritz values in order, and the answers: of a symmetric matrix one, else left and right vectors."""
+
+    # All of them, shape (k,); of a symmetric matrix with their signs
+    values: FloatArray
+    answers: tuple[Answer, ...]
+    # Answers are products with A + shift I
+    shift: float
+    rank: int
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Sizes of the leading `rank` (shifted) values: of the values, or of an answer if that is more.
+
+        A Ritz value is small where the bases are mostly noise, the product with what they have found is not.
+        """
+        found = [np.abs(self.values[: self.rank] + self.shift), *(answer.sizes[: self.rank] for answer in self.answers)]
+        return np.asarray(np.max(found, axis=0))
+
+    @property
+    def _kept(self) -> FloatArray:
+        """What a product leaves of an error of vector j along vector i > rank, in units of the cause, (rank, k - rank).
+
+        The cause, a residual or noise e along vector i, turns vector j by e/|value_j - value_i|.
+        """
+        inside, beyond = self.values[: self.rank, None], self.values[None, self.rank :]
+        gaps = np.maximum(np.abs(inside - beyond), np.finfo(float).tiny)
+        return np.asarray(np.abs(beyond + self.shift) / gaps)
+
+    @property
+    def _worst_kept(self) -> FloatArray:
+        """The largest of them for each leading vector; infinite before any other value is known."""
+        return np.asarray(np.max(self._kept, axis=1, initial=0.0 if self._kept.size else np.inf))
+
+    def _missing(self, answer: Answer) -> FloatArray:
+        """Bound on the squared norm of what has not converged in each leading column of an answer."""
+        unresolved = answer.unresolved[: self.rank]
+        return np.asarray(np.where(unresolved > 0, self._worst_kept**2, 0.0) * unresolved)
+
+    def is_resolved(self) -> bool:
+        """Whether what has not converged is shown to be less than the noise, in all leading answers."""
+        return all(bool(np.all(self._missing(answer) <= answer.noise[: self.rank])) for answer in self.answers)
+
+    def sine(self) -> float:
+        """Estimate of the sine of the largest angle between the answers and the leading space.
+
+        A sum of squares: noise of the answer; the noise of B, which mixes Ritz vectors; what has not converged.
+        """
+        mixed = 1.0 + np.sum(self._kept**2, axis=1) / max(len(answer.vectors) for answer in self.answers)
+        worst = 0.0
+        for answer in self.answers:
+            if self.rank == len(answer.vectors):  # the space is all there is
+                continue
+            error = answer.noise[: self.rank] * mixed + self._missing(answer)
+            known = np.where(np.isfinite(error), error, 1.0)
+            shares = np.where(np.isfinite(error), known / (known + self.sizes**2), 1.0)
+            worst = max(worst, float(np.max(shares)))
+        return math.sqrt(worst)
+
+
+class Space:
+    """All pairs of a matrix of this shape: side 0 products A Q, side 1 products A' Q; `symmetric` has one side."""
+
+    def __init__(self, shape: tuple[int, int], most: int, *, symmetric: bool) -> None:
+        n, m = shape
+        first = Pairs(m, n, most)
+        self.symmetric = symmetric
+        self._sides = (first, first) if symmetric else (first, Pairs(n, m, most))
+        # Bases of side 1 with products of side 0, products of side 1 with bases of side 0, and bases of each side
+        self._across, self._back = np.zeros((most, most)), np.zeros((most, most))
+        self._grams = [np.zeros((most, most)) for _ in range(1 if symmetric else 2)]
+
+    def add(self, side: int, basis: FloatArray, product: FloatArray, std: float) -> None:
+        """Keep the product of this side with a public basis."""
+        pairs = self._sides[side]
+        new = pairs.add(basis, product, std)
+        used = slice(0, new.stop)
+        gram = self._grams[side]
+        gram[used, new] = pairs.bases.T @ basis
+        gram[new, used] = gram[used, new].T
+        first, second = self._sides
+        if pairs is first:
+            self._across[: second.stds.size, new] = second.bases.T @ product
+            self._back[: second.stds.size, new] = second.products.T @ basis
+        if pairs is second:
+            self._across[new, : first.stds.size] = basis.T @ first.products
+            self._back[new, : first.stds.size] = product.T @ first.bases
+
+    def estimate(self, rank: int, *, largest: bool = False) -> Estimate:
+        """Leading Ritz vectors: `rank` of them, and as many more, as far as there are.
+
+        Leading values are the largest absolute ones, or with `largest` (and symmetric) the algebraically largest.
+        """
+        first, second = self._sides
+        mix, seen = self._whitened(0)
+        other, other_seen = (mix, seen) if self.symmetric else self._whitened(1)
+        k, j = second.stds.size, first.stds.size
+        across, back = other.T @ self._across[:k, :j] @ mix, other.T @ self._back[:k, :j] @ mix
+        weight = 1.0 / (1.0 + (other_seen[:, None] / seen) ** 2)  # inverse variances
+        B = across * weight + back * (1.0 - weight)
+        count = min(2 * rank, *B.shape)
+        if not self.symmetric:
+            g, values, h = np.linalg.svd(B)
+            answers = (
+                _answer(first, second, (mix @ h[:count].T, h[:count].T / seen[:, None]), (other, across @ h[:count].T)),
+                _answer(
+                    second,
+                    first,
+                    (other @ g[:, :count], g[:, :count] / other_seen[:, None]),
+                    (mix, back.T @ g[:, :count]),
+                ),
+            )
+            return Estimate(values, answers, 0.0, min(rank, count))
+        values, h = np.linalg.eigh(B)
+        order = np.argsort(-values if largest else -np.abs(values))
+        values, h = values[order], h[:, order[:count]]
+        # For algebraically largest values: as far as this makes the other ones small.
+        shift = max(-float(values[-1] + values[min(rank, len(values) - 1)]) / 2, 0.0) if largest else 0.0
+        answer = _answer(first, first, (mix @ h, h / seen[:, None]), (mix, across @ h))
+        if shift:
+            answer = Answer(
+                answer.vectors + shift * (first.bases @ (mix @ h)), answer.outside, answer.variance, answer.free
+            )
+        return Estimate(values, (answer,), shift, min(rank, count))
+
+    def _whitened(self, side: int) -> tuple[FloatArray, FloatArray]:
+        """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k."""
+        stds = self._sides[side].stds
+        used = slice(0, stds.size)
+        loudest = stds.max()
+        scales = loudest / stds
+        squares, vectors = np.linalg.eigh(self._grams[side][used, used] * np.outer(scales, scales))
+        kept = squares > _SEEN**2
+        lengths = np.sqrt(squares[kept])
+        return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
+
+
+def _answer(
+    pairs: Pairs, opposite: Pairs, mixed: tuple[FloatArray, FloatArray], inside: tuple[FloatArray, FloatArray]
+) -> Answer:
+    """The products of `pairs` in the combination `mixed`; `inside` says what is in the span of the opposite bases."""
+    combination, noise = mixed
+    basis, coordinates = inside
+    vectors = pairs.products @ combination
+    free = max(len(vectors) - len(coordinates), 0)
+    return Answer(vectors, vectors - opposite.bases @ (basis @ coordinates), np.sum(noise**2, axis=0), free)
+
+
+def _squares(columns: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->j", columns, columns))
