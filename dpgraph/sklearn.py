@@ -28,6 +28,7 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
+from dpgraph.problems.records.principal import leading_components
 from dpgraph.typing import FloatArray, GraphLike
 
 require("sklearn")  # one line of error where it is missing
@@ -281,6 +282,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         Unit vectors, the largest variance first; the largest entry of each is positive.
     explained_variance_, explained_variance_ratio_ : ndarray, shape (n_components,)
         Private variances along them (none is negative), and their shares of the private total.
+    estimated_sine_ : float
+        Estimate of the sine of the largest angle between the components and the exact ones, from what was released.
     mean_, n_features_in_ : ndarray of shape (d,), int
         The private mean, zero if not `centered`; d.
     covariance_ : PrivateCovariance
@@ -329,13 +332,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
             n_records=self.n_records,
             **self._shared_arguments(),
         )
-        values, vectors = np.linalg.eigh(self.covariance_.matrix)
-        values, rows = np.maximum(values[::-1], 0.0), vectors.T[::-1]
-        signs = np.sign(rows[np.arange(dimension), np.abs(rows).argmax(axis=1)])
-        total = float(values.sum())
-        self.components_ = (signs[:, None] * rows)[:kept]
-        self.explained_variance_ = values[:kept]
-        self.explained_variance_ratio_ = values[:kept] / total if total > 0 else np.zeros(kept)
+        found = leading_components(self.covariance_, range(kept, kept + 1))
+        total = max(float(np.trace(self.covariance_.matrix)), 0.0)
+        self.components_, self.estimated_sine_ = found.basis.T, found.estimated_sine
+        self.explained_variance_ = np.maximum(found.values, 0.0)
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(kept)
         self.mean_ = np.zeros(dimension) if self.covariance_.mean is None else self.covariance_.mean
         self.privacy_ = self.covariance_.privacy
         return self

@@ -1,5 +1,6 @@
 """Private covariance matrices and answers to linear queries as results."""
 
+import math
 from dataclasses import dataclass
 
 from dpgraph.privacy.report import PrivacyReport
@@ -88,12 +89,16 @@ class PrivateCovariance(PrivateSymmetricMatrix):
     at_max_norm : bool
         True if the private mean square of a record's length is that of `max_norm`: unless records are scaled to this
         length, most of them were longer and have been shortened. Not told of a centred covariance.
+    std : float
+        Standard deviation of the noise of an entry of the diagonal, before the projection; off the diagonal the
+        variance is half. Of laws that are not Gaussian: of Gaussian noise as large in directions of trace 0.
     """
 
     trace_bound: float | None = None
     mean: FloatArray | None = None
     max_norm: float = 1.0
     at_max_norm: bool = False
+    std: float = math.nan
 
     def __repr__(self) -> str:
         reached = " IS THE MEAN LENGTH: most records may have been shortened" if self.at_max_norm else ""

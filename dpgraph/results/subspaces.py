@@ -85,8 +85,8 @@ class PrivateSingularSubspace(Found):
 
     Parameters
     ----------
-    left : ndarray, shape (n, r)
-        Orthonormal basis of the left subspace.
+    left : ndarray, shape (n, r), or None
+        Orthonormal basis of the left subspace. None where rows are private records: each row of it would tell of one.
     right : ndarray, shape (m, r)
         Orthonormal basis of the right subspace.
     spectrum : ndarray
@@ -97,13 +97,13 @@ class PrivateSingularSubspace(Found):
         The guarantee.
     """
 
-    left: FloatArray
+    left: FloatArray | None
     right: FloatArray
     spectrum: FloatArray
     estimated_sine: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
-        shape = (self.left.shape[0], self.right.shape[0])
-        rank = self.left.shape[1]
+        shape = (self.right.shape[0],) if self.left is None else (self.left.shape[0], self.right.shape[0])
+        rank = self.right.shape[1]
         return f"PrivateSingularSubspace(shape={shape}, rank={rank}, {self._quality()}, {self.privacy!r})"

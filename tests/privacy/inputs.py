@@ -390,8 +390,13 @@ def instance(n: int, pairs: np.ndarray, tables: np.ndarray, public: dict[str, An
     return Data(csp, public or {})
 
 
-def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:
-    """Records of norm at most 1; one is replaced by an orthogonal one, or by zero (the trace moves), or removed."""
+def record_neighbours(
+    *, remove: bool = False, public: dict[str, Any] | None = None, counted: bool = True
+) -> Callable[[], Any]:
+    """Records of norm at most 1; one is replaced by an orthogonal one, or by zero (the trace moves), or removed.
+
+    The normaliser is given if `counted`.
+    """
 
     def generate() -> Iterator[tuple[str, Data, Data]]:
         for seed, (n, d) in enumerate([(6, 3), (20, 5), (40, 2)]):
@@ -399,7 +404,7 @@ def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = N
             X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
             X[0] = np.eye(d)[0]
             Y = X[1:] if remove else np.vstack([np.eye(d)[1] * (d > 2), X[1:]])
-            options = dict(public or {}) | ({"n_records": n} if remove else {})
+            options = dict(public or {}) | ({"n_records": n} if remove and counted else {})
             yield f"{n} records, d = {d}", Data(X, options), Data(Y, options)
 
     return generate

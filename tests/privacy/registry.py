@@ -485,6 +485,17 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     *(
         Entry(
+            "private_singular_subspace",
+            record_neighbours(remove=options["adjacency"] == "add-remove", counted=False),
+            Data(NAN_ROWS, {}),
+            options={"rank": 1, "max_norm": 1.0} | options,
+            private="A",
+            pure=options["delta"] == 0.0,
+        )
+        for options in ({"adjacency": "replace", "delta": 0.0}, {"adjacency": "add-remove", "delta": 1e-6})
+    ),
+    *(
+        Entry(
             "private_covariance",
             record_neighbours(remove=options["adjacency"] == "add-remove"),
             Data(NAN_ROWS, {"n_records": 3}),

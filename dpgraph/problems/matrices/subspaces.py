@@ -22,6 +22,7 @@ from dpgraph.problems.matrices.call import (
     read_symmetric,
 )
 from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
+from dpgraph.problems.records.principal import release_record_subspace
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
@@ -238,7 +239,9 @@ def private_singular_subspace(  # noqa: PLR0913
     A: MatrixLike,
     rank: Rank = "auto",
     *,
-    sensitivity: float,
+    sensitivity: float | None = None,
+    max_norm: float | None = None,
+    adjacency: Literal["replace", "add-remove"] = "replace",
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
@@ -248,15 +251,23 @@ def private_singular_subspace(  # noqa: PLR0913
     rng: int | np.random.Generator | None = None,
     progress: bool = False,
 ) -> PrivateSingularSubspace:
-    """Release the leading left and right singular subspaces of a rectangular matrix.
+    """Release the leading left and right singular subspaces of a rectangular matrix, or those of private records.
 
     Parameters
     ----------
     A : ndarray or scipy sparse array, shape (n, m)
-        Private matrix.
-    rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng, progress
-        As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for
-        E = A - A'; a change of one entry by t has sensitivity t.
+        Private matrix. With `max_norm`: dense, a private record in each row.
+    rank, epsilon, delta, max_rank, mechanism, certificate, accountant, rng, progress
+        As for :func:`private_projector`.
+    sensitivity : float, optional
+        Neighbours satisfy ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for E = A - A' and every U with rows
+        of norm at most 1; a change of one entry by t has sensitivity t.
+    max_norm : float, optional
+        In place of `sensitivity`: neighbours differ in a whole row, a record, and rows longer than this public bound
+        are scaled down to it. That is DP-PCA. The right subspace is released, in which the records lie nearly; the
+        left one has a row for each record, and is not. delta may then be 0, `mechanism` is "auto".
+    adjacency : {"replace", "add-remove"}, default "replace"
+        With `max_norm`: whether a record is replaced, or added or removed.
 
     Returns
     -------
@@ -265,7 +276,7 @@ def private_singular_subspace(  # noqa: PLR0913
     Raises
     ------
     InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
-        As for :func:`private_projector`.
+        As for :func:`private_projector`; or not exactly one of `sensitivity` and `max_norm` is given.
 
     Notes
     -----
@@ -273,11 +284,13 @@ def private_singular_subspace(  # noqa: PLR0913
     2 sensitivity kappa / (gap - sensitivity), with kappa the larger of both coherences
     (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", the products
     A Q_2 and A' Q_1 with public Q_1 and Q_2 together move by at most `sensitivity` times the root of the sum of the
-    squared lengths of the longest row of Q_1 and of Q_2; for "gaussian" the matrix by `sensitivity`.
+    squared lengths of the longest row of Q_1 and of Q_2; for "gaussian" the matrix by `sensitivity`. With `max_norm`:
+    (epsilon, delta)-DP for records, since the eigenvectors are those of a private second moment
+    (:func:`~dpgraph.private_covariance`).
 
     References
     ----------
-    DN25a, Theorem 1.5 (rectangular case).
+    DN25a, Theorem 1.5 (rectangular case); DTTZ14 and DN25b for records.
 
     Examples
     --------
@@ -287,13 +300,46 @@ def private_singular_subspace(  # noqa: PLR0913
     >>> private = dpgraph.private_singular_subspace(A, 1, sensitivity=1.0, rng=0, **budget)
     >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
     True
+
+    Records of people, of length 1 at most, that lie near one direction:
+
+    >>> X = np.random.default_rng(0).normal(size=(20_000, 3)) * [0.5, 0.1, 0.1]
+    >>> found = dpgraph.private_singular_subspace(X, 1, max_norm=1.0, epsilon=1.0, rng=0)
+    >>> np.abs(found.right[:, 0]).round(1), found.converged
+    (array([1., 0., 0.]), True)
     """
     show(progress)
+    if max_norm is not None:
+        _check_records_alone(sensitivity, mechanism, certificate)
+        return release_record_subspace(
+            A, rank, max_rank, adjacency=adjacency, max_norm=max_norm, epsilon=epsilon, delta=delta,
+            accountant=accountant, rng=rng,
+        )  # fmt: skip
+    if sensitivity is None:
+        raise InvalidParameterError(
+            "private_singular_subspace needs sensitivity= (how far neighbouring matrices are apart), or max_norm= "
+            "(neighbours differ in a row, of at most that length); got neither. Nothing was spent"
+        )
+    if adjacency != "replace":
+        raise InvalidParameterError("adjacency= is for private records; give max_norm= with it, or leave it out")
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
     released = release(opened, read_rectangular(A), Asked())
     report = opened.call.report()
     return PrivateSingularSubspace(released.left, released.right, released.spectrum, released.estimated_sine, report)
+
+
+def _check_records_alone(sensitivity: float | None, mechanism: Any, certificate: Certificate) -> None:
+    """With `max_norm` nothing else says what neighbours are, and the noise is that of a covariance."""
+    if sensitivity is not None:
+        raise InvalidParameterError(
+            "sensitivity= and max_norm= both say what neighbours are; got both. Leave one out. Nothing was spent"
+        )
+    if mechanism != "auto" or certificate != "gap-and-coherence":
+        raise InvalidParameterError(
+            "with max_norm= the noise is that of a private covariance; leave mechanism= and certificate= out. "
+            "private_covariance lets you choose. Nothing was spent"
+        )
 
 
 class _Ranks(NamedTuple):

@@ -141,8 +141,9 @@ def private_covariance(  # noqa: PLR0913
     scaled_bound = None if bound is None else bound * max_norm**2
     certain = 2 * math.sqrt(size.trace_variance) < 1 - _AT_THE_BOUND
     at_max_norm = bool(certain and not centered and np.trace(matrix) >= _AT_THE_BOUND)  # of what is published
+    std = math.sqrt(size.variance) * (1 + plan.mean_weight**2) * max_norm**2
     return PrivateCovariance(
-        matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm), at_max_norm
+        matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm), at_max_norm, std
     )
 
 
