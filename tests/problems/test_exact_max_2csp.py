@@ -130,7 +130,7 @@ def test_planted_1000_variables_of_degree_200():
 
 def test_pinning_seeds_lowers_the_bound_and_the_global_correlation():
     instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=3), "max-k-cut", 3)
-    result = max_2csp(instance, seeds=3, rng=0, beam=9, local_search=False, rounds=1)
+    result = max_2csp(instance, seeds=3, rng=0, beam=9, sweeps=1, rounds=1, starts=1)
     bounds = [entry.upper_bound for entry in result.trace]
     assert len(bounds) >= 3
     assert bounds == sorted(bounds, reverse=True)

@@ -38,14 +38,15 @@ def solve_csp(
 ) -> Solution:
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
-    Instances of small treewidth are solved exactly instead, unless the rounding alone is asked for
-    (``local_search=False``).
+    Instances of small treewidth are solved exactly instead, unless what the relaxation says is asked for: more than one
+    seed, or the rounding alone (``local_search=False``).
 
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
     are a max-cut on one more vertex and solved as such.
     """
     generator = as_generator(rng)
-    if options.local_search and (proven := solve_by_elimination(objective, options)) is not None:
+    asks_for_rounding = options.seeds > 1 or not options.local_search
+    if not asks_for_rounding and (proven := solve_by_elimination(objective, options)) is not None:
         return proven
     if objective.alphabet_size == 2 and not nonnegative:
         initial = None if options.initial is None else np.append(0, options.initial)
