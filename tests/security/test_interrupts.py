@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import textwrap
-from functools import partial
+from functools import cached_property, partial
 
 import networkx as nx
 import numpy as np
@@ -82,13 +82,16 @@ def test_whatever_has_been_read_at_an_interrupt_has_been_paid_for(name):
 
 
 def interrupted_at(function, line):
-    """Whether `function` was interrupted, at the start of that line of Python code of all that it runs."""
+    """Whether `function` was interrupted, at the start of that line of Python code of all that it runs, or soon after.
+
+    Between two lines of cached properties, Python 3.11 holds a lock of all objects of the class, and would keep it.
+    """
     seen = 0
 
     def trace(frame, event, argument):
         nonlocal seen
         seen += 1
-        if seen == line:
+        if seen >= line and frame.f_code is not cached_property.__get__.__code__:
             sys.settrace(None)
             raise KeyboardInterrupt
         return trace
@@ -130,7 +133,7 @@ def test_after_random_interrupts_of_random_functions_everything_still_works(mome
     for name, call in CALLS.items():
         expected[name] = call(watched(), **budget)  # imports and compiles
         # Some calls do what is done once, too.
-        lines[name] = min(lines_of(lambda call=call: call(watched(), **budget, accountant=purse())) for _ in range(4))
+        lines[name] = min(lines_of(partial(call, watched(), **budget, accountant=purse())) for _ in range(4))
     stopped = 0
     for _ in range(moments):
         name = rng.choice(list(CALLS))
@@ -143,7 +146,7 @@ def test_after_random_interrupts_of_random_functions_everything_still_works(mome
         spent = accountant.spent.epsilon
         assert spent in (0.0, pytest.approx(1.0)), "part of a debit"
         assert not G.graph["read"] or spent > 0, "the graph was read and the budget was not debited"
-    assert stopped > moments / 2, "hardly any call was interrupted"
+    assert stopped > 0.9 * moments, "hardly any call was interrupted"
     for name, call in CALLS.items():
         assert call(watched(), **budget).privacy == expected[name].privacy, "an interrupt has poisoned the process"
 
