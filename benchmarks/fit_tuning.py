@@ -33,6 +33,7 @@ import numpy as np
 from common import RESULTS, markdown_table
 from science import correlation, spike
 from scipy import sparse
+from subspaces import sine, symmetric_bulk
 
 import dpgraph
 from dpgraph import strategies, tuning
@@ -202,6 +203,17 @@ def spiked(n: int, m: int, epsilon: float) -> Run:
         Y, u = spike(n, m, 16 * math.sqrt(n / m), np.random.default_rng(graph))
         private = dpgraph.private_singular_subspace(Y, 1, sensitivity=1.0, epsilon=epsilon, delta=DELTA, rng=seed)
         return correlation(u, private.left)
+
+    return run
+
+
+def above_bulk(n: int, rank: int, gap: float, ratio: float, epsilon: float) -> Run:
+    """Cosine of the largest angle to flat leading vectors of value ratio gap, above a bulk up to (ratio - 1) gap."""
+
+    def run(graph: int, seed: int) -> float:
+        case = symmetric_bulk(n, rank, gap, True, ratio, np.random.default_rng(graph))
+        private = dpgraph.private_projector(case.matrix, rank, sensitivity=1.0, epsilon=epsilon, delta=DELTA, rng=seed)
+        return math.sqrt(max(1 - sine(case.left, private.basis) ** 2, 0.0))
 
     return run
 
@@ -384,8 +396,10 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "StabilityTest.accepted_value": tuple(
         embedding(make, 0, epsilon, "coherence", DELTA) for make in BY_RANK for epsilon in (2.0, 4.0)
     ),
-    "Power.balance_mu": tuple(
-        spiked(*shape, epsilon) for shape in ((60, 6000), (100, 1000), (600, 60)) for epsilon in (2.0, 4.0)
+    "Krylov": (
+        *(spiked(*shape, epsilon) for shape in ((60, 6000), (100, 1000), (600, 60)) for epsilon in (1.0, 4.0)),
+        *(above_bulk(300, rank, 250.0, ratio, 1.0) for rank, ratio in ((1, 1.0), (1, 10.0), (3, 2.0), (3, 30.0))),
+        *(above_bulk(300, rank, 60.0, 1.0, 1.0) for rank in (1, 3)),
     ),
     "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
     "Power.least_denoised": tuple(
@@ -454,6 +468,12 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Repeats.least": (2, 3, 6),
     "Repeats.sparse_power": (0.4, 0.6, 1.0),
     "Core.balance_slack": (0.0, 0.3, 1.0),
+    "Krylov.first": (6, 8, 16, 24),
+    "Krylov.most": (24, 48, 96),
+    "Krylov.noise": (0.2, 0.25, 0.5, 0.7),
+    "Krylov.reserve": (0.1, 0.2, 0.5),
+    "Krylov.seen": (0.25, 0.35, 0.7),
+    "Krylov.columns": (100, 200, 640),
     "Power.trial": (0.0, 0.7, 1.0),
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),

@@ -214,16 +214,14 @@ class Power:
 
 @dataclass(frozen=True)
 class Krylov:
-    """The noisy block Krylov method (releases.eigenspaces.krylov).
-
-    Chosen by hand on matrices of 600 rows with flat leading vectors above a bulk.
-    """
+    """The noisy block Krylov method (releases.eigenspaces.krylov): chosen on flat vectors above a bulk, n = 600."""
 
     first: int = 12  # A step gets this part of the budget at first, 1/first; >= 1
     most: int = 64  # At most so many steps
     # A step has noise of this part of the value that is sought, once that has been found; in (0, 1)
     noise: float = 1 / 3
     reserve: float = 1 / 3  # This share of the budget is left for the Ritz vectors; in [0, 1)
+    seen: float = 0.5  # Directions that were asked for less than this part of once are dropped; in (0, 1)
     columns: int = 320  # More steps than `first` have at most so many columns together
 
 

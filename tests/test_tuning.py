@@ -32,7 +32,7 @@ REASONS = {
     "_LARGEST_REGULARIZATION _MULTIPLE",
     "theorems: a probability of failure is shared out, or a constant of the paper": "SLACK_SHARE MINIMUM_DEGREE_SLACK "
     "_CERTIFICATE_SHARE _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK",
-    "the default of a field": "largest_degree scale",
+    "the default of a field": "largest_degree scale estimated_sine",
 }
 
 

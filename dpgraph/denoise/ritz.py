@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpgraph.tuning import KRYLOV
 from dpgraph.typing import FloatArray
-
-#: Directions that were asked for less than this part of once are dropped: division would blow up their noise.
-_SEEN = 0.5
 
 
 class Pairs:
@@ -109,8 +107,11 @@ class Estimate:
 
     @property
     def _worst_kept(self) -> FloatArray:
-        """The largest of them for each leading vector; infinite before any other value is known."""
-        return np.asarray(np.max(self._kept, axis=1, initial=0.0 if self._kept.size else np.inf))
+        """The largest of them for each leading vector, and for a value 0; infinite before any other value is known."""
+        if not self._kept.size:
+            return np.full(self.rank, np.inf)
+        unseen = self.shift / np.maximum(np.abs(self.values[: self.rank]), np.finfo(float).tiny)
+        return np.asarray(np.maximum(np.max(self._kept, axis=1), unseen))
 
     def _missing(self, answer: Answer) -> FloatArray:
         """Bound on the squared norm of what has not converged in each leading column of an answer."""
@@ -194,8 +195,7 @@ class Space:
         values, h = np.linalg.eigh(B)
         order = np.argsort(-values if largest else -np.abs(values))
         values, h = values[order], h[:, order[:count]]
-        # For algebraically largest values: as far as this makes the other ones small.
-        shift = max(-float(values[-1] + values[min(rank, len(values) - 1)]) / 2, 0.0) if largest else 0.0
+        shift = _shift(values, rank) if largest else 0.0
         answer = _answer(first, first, (mix @ h, h / seen[:, None]), (mix, across @ h))
         if shift:
             answer = Answer(
@@ -210,9 +210,21 @@ class Space:
         loudest = stds.max()
         scales = loudest / stds
         squares, vectors = np.linalg.eigh(self._grams[side][used, used] * np.outer(scales, scales))
-        kept = squares > _SEEN**2
+        kept = squares > KRYLOV.seen**2
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
+
+
+def _shift(values: FloatArray, rank: int) -> float:
+    """The shift that is best for the `rank` algebraically largest of these (decreasing) Ritz values, at least 0.
+
+    Products enlarge what is wrong with a vector along the most negative value -b, beside the smallest value a > 0 that
+    is sought, by |s - b|/(a + b), and along values close to 0, which no basis may have seen, by s/a.
+    """
+    a, b = float(values[min(rank, len(values)) - 1]), -float(values[-1])
+    if b <= 0.0:
+        return 0.0
+    return b * (a / (2 * a + b)) if a > 0.0 else (b - float(values[min(rank, len(values) - 1)])) / 2
 
 
 def _answer(

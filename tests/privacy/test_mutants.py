@@ -14,7 +14,7 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds import sensitivity, spectra
-from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
+from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
@@ -32,7 +32,7 @@ from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
-from dpgraph.releases.eigenspaces import spectrum, vector
+from dpgraph.releases.eigenspaces import krylov, spectrum, vector
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
@@ -63,6 +63,7 @@ ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
 SINGULAR = entry_of("private_singular_subspace", rank=1, mechanism="coherence")
+PRODUCTS = entry_of("private_low_rank", mechanism="noisy-power")
 SINGULAR_PRODUCTS = entry_of("private_singular_subspace", mechanism="noisy-power")
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
@@ -163,8 +164,31 @@ def right_projector_forgotten(monkeypatch):
     monkeypatch.setattr(spectra, "singular_projectors", spectra.general_projector)
 
 
-def right_half_of_products_forgotten(monkeypatch):
-    monkeypatch.setattr(RectangularNeighbours, "core", lambda self, Q: MatrixNeighbours.core(self, Q[: self.rows]))
+def longest_row_of_products_halved(monkeypatch):
+    exact = MatrixNeighbours.product
+    monkeypatch.setattr(MatrixNeighbours, "product", lambda self, Q: exact(self, Q) / 2)
+
+
+def rows_of_products_taken_for_alike(monkeypatch):
+    monkeypatch.setattr(
+        MatrixNeighbours, "product", lambda self, Q: self.norm * math.sqrt(float(np.mean(np.sum(Q**2, axis=1))))
+    )
+
+
+def basis_of_products_not_orthonormal(monkeypatch):
+    flattened, bound = krylov._flattened, MatrixNeighbours.product
+    monkeypatch.setattr(krylov, "_flattened", lambda Q, share: 3 * flattened(Q, share))
+    monkeypatch.setattr(MatrixNeighbours, "product", lambda self, Q: bound(self, Q / np.linalg.norm(Q, axis=0)))
+
+
+def products_steer_without_noise(monkeypatch):
+    add, side, exact = krylov.Space.add, krylov._Side, []
+
+    def remembering(name, rows, multiply):
+        return side(name, rows, lambda Q: exact.append(multiply(Q)) or exact[-1])
+
+    monkeypatch.setattr(krylov, "_Side", remembering)
+    monkeypatch.setattr(krylov.Space, "add", lambda self, number, Q, _, std: add(self, number, Q, exact[-1], std))
 
 
 def degrees_published_without_noise(monkeypatch):
@@ -461,7 +485,10 @@ MUTANTS = {
     one_endpoint_of_the_fields_forgotten: (replay_check, POWER),
     spectrum_charged_as_one_eigenvalue: (replay_check, SPECTRAL),
     right_projector_forgotten: (replay_check, SINGULAR),
-    right_half_of_products_forgotten: (replay_check, SINGULAR_PRODUCTS),
+    longest_row_of_products_halved: (replay_check, SINGULAR_PRODUCTS),
+    rows_of_products_taken_for_alike: (replay_check, PRODUCTS),
+    basis_of_products_not_orthonormal: (replay_check, PRODUCTS),
+    products_steer_without_noise: (replay_check, PRODUCTS),
     degrees_published_without_noise: (replay_check, ADJACENCY),
     degrees_reused_without_noise: (replay_check, CUT),
     core_sees_the_other_rows: (replay_check, CUT),

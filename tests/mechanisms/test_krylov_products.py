@@ -1,0 +1,183 @@
+"""Leading spaces of general matrices from noisy products: a Krylov space first, then the average."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.denoise.ritz import Space
+from dpgraph.releases.eigenspaces import krylov
+from dpgraph.tuning import KRYLOV
+
+BUDGET = {"sensitivity": 1.0, "delta": 1e-6}
+
+
+def orthonormal(X):
+    return np.linalg.qr(X)[0]
+
+
+def sine(exact, found):
+    return float(np.linalg.norm(exact - found @ (found.T @ exact), 2))
+
+
+def above_bulk(n, rank, gap, ratio, seed, m=None):
+    """Flat leading vectors of value ratio gap, above Gaussian noise of norm (ratio - 1) gap."""
+    rng = np.random.default_rng(seed)
+    U = orthonormal(rng.choice([-1.0, 1.0], size=(n, rank)))
+    V = U if m is None else orthonormal(rng.choice([-1.0, 1.0], size=(m, rank)))
+    W = rng.normal(size=(n, m or n))
+    W = W + W.T if m is None else W
+    W = W - U @ (U.T @ W)
+    W = W - (W @ V) @ V.T
+    A = (U * np.linspace(1.2, 1.0, rank) * ratio * gap) @ V.T + W * ((ratio - 1) * gap / np.linalg.norm(W, 2))
+    return (A + A.T) / 2 if m is None else A, U, V
+
+
+# --- the number of products follows the spectrum ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rank", "ratio", "most"), [(1, 1, 0.03), (1, 2, 0.02), (1, 10, 0.01), (2, 4, 0.02), (3, 30, 0.04)]
+)
+def test_a_bulk_below_the_leading_values_does_not_hide_them(rank, ratio, most):
+    # Averaged products, as many as mu alone said, had sines of 0.2 at ratio 2 and of 0.99 at ratio 10.
+    A, U, _ = above_bulk(300, rank, 250.0, ratio, seed=ratio)
+    found = dpgraph.private_projector(A, rank, epsilon=1.0, rng=3, **BUDGET)
+    assert sine(U, found.basis) < most
+    assert found.converged
+
+
+def test_a_spike_in_noise_is_found_where_one_side_is_long():
+    # 0.65 before, with as many products for any spectrum.
+    rng = np.random.default_rng(5)
+    u = np.ones(100) / 10
+    Y = rng.normal(size=(100, 5000))
+    Y += (math.sqrt(1 + 16 * math.sqrt(100 / 5000)) - 1) * np.outer(u, u @ Y)
+    found = dpgraph.private_singular_subspace(Y, 1, epsilon=1.0, rng=0, **BUDGET)
+    assert abs(u @ found.left[:, 0]) > 0.95
+
+
+def test_algebraically_largest_values_are_found_beside_larger_negative_ones():
+    U = orthonormal(np.random.default_rng(0).choice([-1.0, 1.0], size=(200, 2)))
+    A = (U * [300.0, -3000.0]) @ U.T
+    found = dpgraph.private_eigenspace(A, 1, epsilon=2.0, rng=0, **BUDGET)
+    assert abs(U[:, 0] @ found.basis[:, 0]) > 0.99
+    assert found.spectrum[0] == pytest.approx(300, rel=0.05)
+
+
+def test_the_core_of_a_low_rank_matrix_costs_no_release_of_its_own():
+    A, U, _ = above_bulk(200, 2, 250.0, 2, seed=1)
+    found = dpgraph.private_low_rank(A, 2, epsilon=2.0, rng=0, **BUDGET)
+    assert {line.name.split()[0] for line in found.privacy.entries} == {"product"}
+    assert np.allclose(found.core, U.T @ A @ U if found.core[0, 0] > found.core[1, 1] else 0, atol=15)
+    assert np.linalg.norm(found.matrix() - (U * [600, 500]) @ U.T, 2) < 40
+
+
+@pytest.mark.parametrize(("epsilon", "gap"), [(0.2, 20.0), (1.0, 200.0), (100.0, 200.0)])
+def test_products_spend_the_whole_budget_in_as_many_steps_as_the_noise_allows(epsilon, gap):
+    A, _, _ = above_bulk(150, 1, gap, 3, seed=1)
+    report = dpgraph.private_projector(A, 1, epsilon=epsilon, rng=0, **BUDGET).privacy
+    spent = math.fsum((line.sensitivity / line.scale) ** 2 for line in report.entries)
+    assert spent == pytest.approx(report.mu**2, rel=1e-6)
+    assert KRYLOV.first <= len(report.entries) <= KRYLOV.most
+    assert (len(report.entries) == KRYLOV.first) == (gap == 20.0)
+
+
+# --- how good a result says that it is -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(300, None), (150, 400)])
+@pytest.mark.parametrize(("rank", "ratio", "gap"), [(1, 1, 250.0), (1, 3, 250.0), (3, 2, 250.0), (2, 1, 90.0)])
+def test_the_estimated_sine_is_the_sine_where_vectors_converge(shape, rank, ratio, gap):
+    A, U, V = above_bulk(shape[0], rank, gap, ratio, seed=2, m=shape[1])
+    if shape[1] is None:
+        found = dpgraph.private_projector(A, rank, epsilon=1.0, rng=1, **BUDGET)
+        exact = sine(U, found.basis)
+    else:
+        found = dpgraph.private_singular_subspace(A, rank, epsilon=1.0, rng=1, **BUDGET)
+        exact = max(sine(U, found.left), sine(V, found.right))
+    assert found.estimated_sine == pytest.approx(exact, rel=0.3)
+
+
+@pytest.mark.parametrize("mechanism", ["coherence", "gaussian"])
+def test_the_estimate_of_other_strategies_is_close_too(mechanism):
+    A, U, _ = above_bulk(300, 2, 400.0, 2, seed=2)
+    found = dpgraph.private_projector(A, 2, epsilon=2.0, mechanism=mechanism, rng=1, **BUDGET)
+    assert found.estimated_sine == pytest.approx(sine(U, found.basis), rel=0.35)
+    A, U, V = above_bulk(100, 1, 400.0, 2, seed=2, m=200)
+    found = dpgraph.private_singular_subspace(A, 1, epsilon=2.0, mechanism=mechanism, rng=1, **BUDGET)
+    assert found.estimated_sine == pytest.approx(max(sine(U, found.left), sine(V, found.right)), rel=0.35)
+
+
+@pytest.mark.parametrize("mechanism", ["auto", "gaussian"])
+@pytest.mark.parametrize("function", ["private_projector", "private_low_rank", "private_singular_subspace"])
+def test_what_is_all_noise_says_so_in_the_repr(function, mechanism):
+    found = getattr(dpgraph, function)(np.zeros((60, 60)), 2, epsilon=0.5, mechanism=mechanism, rng=0, **BUDGET)
+    assert found.estimated_sine > 0.9
+    assert not found.converged
+    assert "converged=False" in repr(found)
+
+
+def test_the_whole_space_is_exact():
+    found = dpgraph.private_projector(np.eye(6), 6, epsilon=1.0, rng=0, **BUDGET)
+    assert found.estimated_sine == 0.0
+
+
+def test_a_projector_that_would_be_all_noise_halts():
+    # It answered with a correlation of 0.0: the least bad of ranks none of which was good.
+    A, _, _ = above_bulk(300, 1, 45.0, 2, seed=1)
+    with pytest.raises(dpgraph.MechanismHalted, match="nothing would be left") as halt:
+        dpgraph.private_projector(A, 1, epsilon=1.0, mechanism="coherence", rng=0, **BUDGET)
+    assert halt.value.stage == "gap"
+
+
+# --- post-processing -------------------------------------------------------------------------------------------------
+
+
+def test_without_noise_ritz_values_are_those_of_the_space_and_residuals_say_what_is_missing():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(40, 40))
+    A = A + A.T
+    space = Space((40, 40), 12, symmetric=True)
+    V = orthonormal(rng.normal(size=(40, 12)))
+    for start in (0, 4, 8):
+        space.add(0, V[:, start : start + 4], A @ V[:, start : start + 4], 1e-9)
+    estimate = space.estimate(2)
+    values, h = np.linalg.eigh(V.T @ A @ V)
+    order = np.argsort(-np.abs(values))
+    assert np.allclose(estimate.values, values[order])
+    exact = A @ V @ h[:, order[:4]]
+    signs = np.sign(np.sum(exact * estimate.answers[0].vectors, axis=0))
+    assert np.allclose(estimate.answers[0].vectors * signs, exact)
+    assert np.allclose(estimate.answers[0].outside * signs, exact - V @ (V.T @ exact))
+    assert not estimate.is_resolved()
+
+
+def test_a_direction_that_was_asked_for_often_has_its_noise_averaged():
+    rng = np.random.default_rng(0)
+    v = np.ones((400, 1)) / 20
+    space = Space((400, 400), 25, symmetric=True)
+    for _ in range(25):
+        space.add(0, v, 50 * v + rng.normal(size=(400, 1)), 1.0)
+    answer = space.estimate(1).answers[0]
+    assert answer.variance[0] == pytest.approx(1 / 25)
+    assert np.sum((answer.vectors * np.sign(answer.vectors.sum()) - 50 * v) ** 2) == pytest.approx(400 / 25, rel=0.3)
+
+
+def test_products_count_by_their_noise():
+    space = Space((3, 3), 2, symmetric=True)
+    e = np.eye(3)[:, :1]
+    space.add(0, e, 10 * e, 1.0)
+    space.add(0, e, 20 * e, 3.0)
+    assert space.estimate(1).values[0] == pytest.approx((10 + 20 / 9) / (1 + 1 / 9))
+
+
+def test_rows_are_cut_off_as_far_as_noise_allows_and_no_farther():
+    rng = np.random.default_rng(0)
+    Q = orthonormal(rng.normal(size=(500, 2)))
+    assert np.allclose(krylov._flattened(Q, 0.0) @ (krylov._flattened(Q, 0.0).T @ Q), Q)
+    flat = krylov._flattened(Q, 0.1)
+    assert np.allclose(flat.T @ flat, np.eye(2))
+    assert np.linalg.norm(flat, axis=1).max() < 0.7 * np.linalg.norm(Q, axis=1).max()
+    assert np.sum((Q - flat @ (flat.T @ Q)) ** 2) < 0.1 * np.sum(Q**2)
