@@ -251,8 +251,9 @@ def test_the_budget_is_debited_before_the_edges_are_read_and_never_refunded():
 
     G = Exploding()
     G.add_nodes_from(range(4))
-    with pytest.raises(RuntimeError, match="fire"):
+    with pytest.raises(DPGraphError, match=r"internal error \(RuntimeError\).* budget of this call is spent") as caught:
         dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, accountant=accountant)
+    assert "fire" not in str(caught.value)  # what a library says may quote the data
     with pytest.raises(dpgraph.BudgetExceededError):
         dpgraph.private_max_cut(nx.path_graph(4), epsilon=0.1, delta=DELTA, accountant=accountant)
 
