@@ -251,7 +251,9 @@ def test_the_budget_is_debited_before_the_edges_are_read_and_never_refunded():
 
     G = Exploding()
     G.add_nodes_from(range(4))
-    with pytest.raises(DPGraphError, match=r"internal error \(RuntimeError\).* budget of this call is spent") as caught:
+    with pytest.raises(
+        dpgraph.exceptions.DPGraphError, match=r"internal error \(RuntimeError\).* budget of this call is spent"
+    ) as caught:
         dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, accountant=accountant)
     assert "fire" not in str(caught.value)  # what a library says may quote the data
     with pytest.raises(dpgraph.BudgetExceededError):
