@@ -32,7 +32,7 @@ def exclusive_ors(n, N):
 def parities_of(joint, order):
     basis = ParityBasis(joint.shape, order)
     cells = np.array(list(itertools.product(*map(range, joint.shape))))
-    return basis, np.array([basis.sums([cell[None]]) for cell in cells]).T @ joint.ravel()
+    return basis, np.array([sum(basis.sums([cell[None]])) for cell in cells]).T @ joint.ravel()
 
 
 def triples_rmse(result, data):
