@@ -188,7 +188,7 @@ def noisy_cells(data: np.ndarray, k: int, mu: float) -> np.ndarray:
     """All k-way tables with independent Gaussian noise on every cell."""
     basis = ParityBasis([2] * data.shape[1], k)
     (group,) = basis.table_groups(k)
-    tables = group.tables(basis.sums([data]))
+    tables = group.tables(sum(basis.sums([data])))
     return tables + np.sqrt(2 * len(tables)) / mu * np.random.default_rng(0).normal(size=tables.shape)
 
 
@@ -199,7 +199,7 @@ def noisy_parities(data: np.ndarray, k: int, mu: float) -> tuple[np.ndarray, flo
     model = MarginalModel(schema, Request(k, 1.0, DELTA))
     assert model.noise.law == "gaussian"
     (group,) = model.released.table_groups(k)
-    truth = model.released.sums([data]) / N
+    truth = sum(model.released.sums([data])) / N
     scale = np.append(0.0, model.noise.sensitivity / N / mu / model.statistics.factors[1:])
     noisy = truth + scale * np.append(0.0, np.random.default_rng(0).normal(size=truth.size - 1))
     found = model.project(noisy, scale**2, tol=2e-3, max_iter=300)

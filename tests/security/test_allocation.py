@@ -354,7 +354,7 @@ NEED_NUMBERS = {
 @pytest.mark.parametrize("kind", TABLES)
 def test_what_is_no_number_is_refused_before_the_debit_where_its_type_says_so_and_after_it_elsewhere(name, kind):
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidParameterError, match="real|numeric array"):
+    with pytest.raises(InvalidParameterError, match=r"real|numeric array"):
         NEED_NUMBERS[name](TABLES[kind], epsilon=1.0, accountant=accountant)
     assert accountant.spent.epsilon == (pytest.approx(1.0) if kind in UNDECLARED else 0.0)
 
