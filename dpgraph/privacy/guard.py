@@ -42,7 +42,7 @@ class Guard:
     def spent(self) -> str:
         """That the budget is spent, in words."""
         epsilon, delta = map(math.fsum, zip(*self.debits, strict=True))
-        return f"The budget of this call is spent: epsilon = {epsilon:g}, delta = {delta:g}"
+        return f"budget of this call is spent: epsilon = {epsilon:g}, delta = {delta:g}"
 
 
 #: The private call that runs in this thread, the innermost one.
@@ -97,15 +97,15 @@ def leaving(error: BaseException, guard: Guard | None, *, handled: BaseException
     if isinstance(error, DPGraphError):
         message = str(error)
         if "spent" not in message:
-            error.args = (f"{message}. {guard.spent}", *error.args[1:])
+            error.args = (f"{message}. The {guard.spent}", *error.args[1:])
     elif isinstance(error, Exception):  # its text may quote what it stumbled over
         found = DPGraphError(
             f"internal error ({type(error).__name__}) after the debit. Please report it. With the environment variable "
-            f"DPGRAPH_DEBUG=1 another call, which spends again, shows more. {guard.spent}"
+            f"DPGRAPH_DEBUG=1 another call, which spends again, shows more. The {guard.spent}"
         )
     found.__dict__.pop("__notes__", None)
     if not isinstance(found, Exception):
-        found.add_note(guard.spent)
+        found.add_note(f"the {guard.spent}")
     found.__cause__ = found.__context__ = None
     return found.with_traceback(places)
 

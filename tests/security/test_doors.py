@@ -571,5 +571,5 @@ def test_an_error_before_the_debit_says_nothing_of_a_budget_and_one_after_it_doe
     with pytest.raises(InvalidParameterError) as late:
         dpgraph.private_covariance([[1.0, None]], epsilon=1.0)
     assert "spent" not in str(early.value)
-    assert str(late.value).endswith("The budget of this call is spent")
+    assert "The budget of this call is spent: epsilon = " in str(late.value)
     assert late.value.__context__ is None

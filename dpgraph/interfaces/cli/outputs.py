@@ -22,15 +22,15 @@ Output = tuple[Path | None, Callable[[Path], Any]]
 _PRINTED = "standard output"
 
 
-class Ended(Exception):
-    """A command ends with this message and exit status."""
+class Ended(DPGraphError):
+    """A command ends with this message, which is its own, and exit status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
 
 
-class NotTakenError(Exception):
+class NotTakenError(DPGraphError):
     """Standard output does not take what is written to it."""
 
 
@@ -97,7 +97,7 @@ def reason(error: BaseException) -> str:
     """Why something failed. The text of an unforeseen error may hold private values, so only its type is shown."""
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
-    return " ".join(str(error).split()) if isinstance(error, (DPGraphError, NotTakenError)) else type(error).__name__
+    return " ".join(str(error).split()) if isinstance(error, DPGraphError) else type(error).__name__
 
 
 def told(message: str, error: BaseException) -> str:
