@@ -13,6 +13,7 @@ import dpgraph
 from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.graph import vertex_sets
+from dpgraph.plot.panels import Panel
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
 from dpgraph.results.cut import PrivateCutResult
@@ -379,6 +380,7 @@ def pictures_of_odd_names():
     communities = dpgraph.private_communities(G, communities=2, **noise)
     return {
         "plot_adjacency": plot.plot_adjacency(G, [0, 1, 0, 1], title=ODD),
+        "plot_benchmark": plot.plot_benchmark([[Panel(ODD, "share", True, {ODD: [(1, 0.6, 0.1)]}, {})]]),
         "plot_communities": plot.plot_communities(communities, title=ODD),
         "plot_correlation_trace": plot.plot_correlation_trace(dpgraph.max_cut(G, seeds=1, rng=0), title=ODD),
         "plot_cut": plot.plot_cut(result_with([0, 1]), title=ODD),

@@ -31,8 +31,8 @@ REASONS = {
     "LARGEST_EPSILON _LEAST_DELTA _LEAST_MU _MOST_MU _SHARE _UNITS _UNKNOWN _ROUNDED "
     "_LARGEST_REGULARIZATION _MULTIPLE",
     "theorems: a probability of failure is shared out, or a constant of the paper": "SLACK_SHARE MINIMUM_DEGREE_SLACK "
-    "_CERTIFICATE_SHARE _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK",
-    "the default of a field": "largest_degree scale estimated_sine",
+    "_CERTIFICATE_SHARE _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK _DEVIATIONS",
+    "the default of a field": "largest_degree scale estimated_sine random_degree",
 }
 
 

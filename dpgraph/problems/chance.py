@@ -6,15 +6,14 @@ import numpy as np
 
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.privacy.call import Call
+from dpgraph.problems.strategy import MAIN_SHARE
 from dpgraph.releases.totals import WeightEstimate
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 
-#: Share of the budget of a strategy for the advantage of its answer over chance.
-TEST_SHARE = 0.01
-#: Standard deviations, of noise and of random answers together, by which an answer must be better than chance.
-_CLEARLY = 3.0
-#: Standard deviations by which the norm of the noise of a core may exceed its expectation.
-_QUANTILE = 3.0
+#: Share of the budget of a strategy for the advantage of its answer over chance: what the two weights have beside it.
+TEST_SHARE = 1 - MAIN_SHARE
+#: Of noise and of random answers together, by which an answer must be better; of the norm of the noise of a core.
+_DEVIATIONS = 3.0
 
 
 def check_core(private: PrivateNormalizedAdjacency, call: Call, *, negative: bool) -> None:
@@ -24,7 +23,7 @@ def check_core(private: PrivateNormalizedAdjacency, call: Call, *, negative: boo
     need a negative eigenvalue beyond that. Labels need two: the first eigenvector of a nonnegative matrix has one sign.
     """
     scale = next(entry.scale for entry in private.privacy.entries if entry.name == "core")
-    edge = (math.sqrt(2 * private.rank) + _QUANTILE) * scale
+    edge = (math.sqrt(2 * private.rank) + _DEVIATIONS) * scale
     values = np.linalg.eigvalsh(private.core)
     seen = values[0] < -edge if negative else np.sum(np.abs(values) > edge) > 1
     if not seen:
@@ -34,7 +33,7 @@ def check_core(private: PrivateNormalizedAdjacency, call: Call, *, negative: boo
 
 def check_advantage(advantage: WeightEstimate, variance: float, call: Call) -> None:
     """Halt if an answer is not clearly better than chance; `variance` is that of random answers, about."""
-    if advantage.value <= _CLEARLY * math.sqrt(advantage.std**2 + max(variance, 0.0)):
+    if advantage.value <= _DEVIATIONS * math.sqrt(advantage.std**2 + max(variance, 0.0)):
         raise _halted(call, "what was found is not clearly better than chance", "advantage")
 
 
