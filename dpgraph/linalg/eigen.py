@@ -161,7 +161,11 @@ def _not_converged(operator: Any, count: int, tolerance: float) -> NotConvergedE
 
 def _dense(operator: Any, count: int) -> Eigenpairs:
     matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(operator.shape[0])
-    values, vectors = linalg.eigh((matrix + matrix.T) / 2)
+    symmetric = (matrix + matrix.T) / 2
+    try:
+        values, vectors = linalg.eigh(symmetric)
+    except linalg.LinAlgError:  # the fast method of LAPACK gives up on rare matrices; this one does not
+        values, vectors = linalg.eigh(symmetric, driver="evd")
     return _leading(operator, values, vectors, count)
 
 
