@@ -152,7 +152,7 @@ class Gaussian(_Ranked):
 
 @dataclass(frozen=True)
 class NoisyPower(_Denoised):
-    """The noisy power method (HP14) with averaged products of bounded iterates.
+    """Noisy products with public bases (HP14), all of which are kept: of a graph averaged, of a matrix a Krylov space.
 
     Parameters
     ----------

@@ -67,8 +67,8 @@ def private_projector(  # noqa: PLR0913
     max_rank : int, default 8
         Largest rank considered by "auto".
     mechanism : str or options object, default "auto"
-        "noisy-power" (averaged products with public iterates, HP14: needs no gap and never halts), "coherence" (the
-        paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most 5000**2 of them). "auto" is
+        "noisy-power" (products with public bases, HP14, that span a Krylov space and are averaged: needs no gap and
+        never halts), "coherence" (the paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most 5000**2 of them). "auto" is
         "noisy-power" if `rank` is a number, and else "coherence", which chooses one. Or an object of
         :mod:`dpgraph.strategies`.
     certificate : {"gap-and-coherence", "stability"}
@@ -86,7 +86,7 @@ def private_projector(  # noqa: PLR0913
     InvalidGraphError, InvalidParameterError, BudgetExceededError
         Bad input; the accountant refuses.
     MechanismHalted
-        "coherence" certified no eigenspace to be stable (stage ``"gap"``).
+        "coherence" certified no eigenspace to be stable, or its noise would leave nothing of it (stage ``"gap"``).
 
     Notes
     -----
@@ -212,7 +212,7 @@ def private_low_rank(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP. Given the released Q, the core Q' A Q has Frobenius sensitivity
-    max_i ||Q_i|| `sensitivity`.
+    max_i ||Q_i|| `sensitivity`; "noisy-power" computes the core from products that it has released.
 
     References
     ----------
@@ -282,11 +282,10 @@ def private_singular_subspace(  # noqa: PLR0913
     -----
     *Guarantee.* (epsilon, delta)-DP. For "coherence", both projectors together move by at most
     2 sensitivity kappa / (gap - sensitivity), with kappa the larger of both coherences
-    (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", the products
-    A Q_2 and A' Q_1 with public Q_1 and Q_2 together move by at most `sensitivity` times the root of the sum of the
-    squared lengths of the longest row of Q_1 and of Q_2; for "gaussian" the matrix by `sensitivity`. With `max_norm`:
-    (epsilon, delta)-DP for records, since the eigenvectors are those of a private second moment
-    (:func:`~dpgraph.private_covariance`).
+    (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", products
+    A Q and A' P with public Q and P, released in turn, move by at most `sensitivity` times the longest row of Q, or of
+    P; for "gaussian" the matrix by `sensitivity`. With `max_norm`: (epsilon, delta)-DP for records, since the
+    eigenvectors are those of a private second moment (:func:`~dpgraph.private_covariance`).
 
     References
     ----------

@@ -116,9 +116,10 @@ class _Iteration:
         The next bases follow residuals as long as these are not resolved, if that is allowed (`explores`).
         """
         self._rounds += 1
-        noise = 1.0
-        for number, side in enumerate(self._sides):
-            Q, part = self._basis, call.equal_part(len(self._sides))
+        noise, roots = 1.0, [math.sqrt(side.rows) for side in self._sides]
+        # Products with longer columns have more noise, also beside those of the other side: bases there are shorter.
+        for number, (side, share) in enumerate(zip(self._sides, np.divide(roots, sum(roots)), strict=True)):
+            Q, part = self._basis, call.part(share)
             bound = self._neighbours.product(Q)
             noisy, std = part.release(Measurement(side.name.format(self._rounds), side.multiply(Q), l2=bound))
             self._space.add(number, Q, noisy, std)

@@ -25,6 +25,10 @@ from dpgraph.typing import FloatArray
 #: regularization="auto" is this many times the average degree. The noise does not depend on tau, which is so large that
 #: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.
 _MULTIPLE = 2.0**14
+#: Residuals of eigenvectors of answers are this part of their noise, and the least relative ones that are asked for.
+_ROUNDED, _EXACT = 0.02, 1e-8
+#: Vectors that the eigensolver keeps.
+_KEPT = 40
 
 
 def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
@@ -40,9 +44,12 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormal
     tau = regularize(options.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
     root = 1 / np.sqrt(np.maximum(degrees + tau, max(tau, graph.max_weight)))
     operator = _operator(flipped, root)
-    values, vectors = _leading(operator, check_rank(options.rank, n, options.max_rank)[-1], call.generator)
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
+    # No eigenvalue is much larger than the largest degree and the edge of the noise together.
+    largest = 2 * size + float(np.max(root**2 * np.maximum(degrees, 0.0)))
+    count = check_rank(options.rank, n, options.max_rank)[-1]
+    values, vectors = _leading(operator, count, call.generator, max(_ROUNDED * size / largest, _EXACT))
     if options.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
@@ -91,13 +98,20 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
     return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
 
 
-def _leading(operator: LinearOperator, count: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order."""
+def _leading(
+    operator: LinearOperator, count: int, generator: np.random.Generator, tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order.
+
+    Of a large one, residuals are at most the relative `tolerance`: at the edge of noise eigenvalues are close to each
+    other, and exact eigenvectors, which are noise, would take hundreds of products.
+    """
     n = operator.shape[0]
     if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
         values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
     else:
-        values, vectors = eigsh(operator, k=count, which="LM", v0=generator.standard_normal(n), tol=1e-8)
+        start, kept = generator.standard_normal(n), min(max(2 * count + 1, _KEPT), n)
+        values, vectors = eigsh(operator, k=count, which="LM", v0=start, tol=tolerance, ncv=kept)
     order = np.argsort(-np.abs(values))[:count]
     return values[order], vectors[:, order]
 
