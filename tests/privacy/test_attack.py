@@ -125,10 +125,14 @@ REGISTERED = {
     test_mutants.budget_refunded_on_failure: ("registry: private_degrees", "debit", 20),
     test_mutants.shape_that_depends_on_the_data: ("registry: private_spectrum", "outcome", 60),
     test_mutants.right_projector_forgotten: ("registry: private_singular_subspace", "line: projector", 20),
-    test_mutants.longest_row_of_products_halved: ("registry: private_singular_subspace", "XX", 20),
-    test_mutants.rows_of_products_taken_for_alike: ("registry: private_low_rank", "XX", 20),
-    test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "XX", 20),
-    test_mutants.products_steer_without_noise: ("registry: private_low_rank", "XX", 20),
+    test_mutants.longest_row_of_products_halved: (
+        "registry: private_singular_subspace, rank=2, mechanism=noisy-power",
+        "line: left product k",
+        30,
+    ),
+    test_mutants.rows_of_products_taken_for_alike: ("registry: private_low_rank", "line: product k", 20),
+    test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "line: product k", 20),
+    test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
     test_mutants.first_reading_sees_rows_that_are_not_set: (
         "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
         "line: fields, k sweeps",

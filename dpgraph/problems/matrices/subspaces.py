@@ -68,9 +68,9 @@ def private_projector(  # noqa: PLR0913
         Largest rank considered by "auto".
     mechanism : str or options object, default "auto"
         "noisy-power" (products with public bases, HP14, that span a Krylov space and are averaged: needs no gap and
-        never halts), "coherence" (the paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most 5000**2 of them). "auto" is
-        "noisy-power" if `rank` is a number, and else "coherence", which chooses one. Or an object of
-        :mod:`dpgraph.strategies`.
+        never halts), "coherence" (the paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most
+        5000**2 of them). "auto" is "noisy-power" if `rank` is a number, and else "coherence", which chooses one. Or an
+        object of :mod:`dpgraph.strategies`.
     certificate : {"gap-and-coherence", "stability"}
         The option of "coherence" (:class:`~dpgraph.strategies.Projector`); another one than the default makes "auto"
         take that strategy.
