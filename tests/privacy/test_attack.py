@@ -103,6 +103,7 @@ OLD = {
     test_mutants.differences_charged_from_the_mean: ("private_linear_queries", 20),
     test_mutants.columns_charged_in_l2_for_laplace_noise: ("private_linear_queries", 400),
     test_mutants.noise_of_the_hull_halved: ("private_linear_queries", 5000),
+    test_mutants.rounding_of_scores_not_charged: ("private_max_k_cut", 400),
 }
 
 
@@ -138,6 +139,7 @@ REGISTERED = {
         "line: fields, k sweeps",
         20,
     ),
+    test_mutants.log_coherence_at_half_its_bound: ("registry: private_coherence", "line: log-coherence", 100),
     test_mutants.labels_by_themselves_at_the_price_of_one: (
         "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
         "line: fields, k sweeps",
@@ -165,6 +167,21 @@ REGISTERED_SLOW = {
         "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
         "line: fields, k sweeps",
         20,
+    ),
+    test_mutants.questions_about_degrees_at_half_their_price: (
+        "registry: private_normalized_adjacency, mechanism=auto, rank=1, regularization=auto",
+        "line: squared length of degrees",
+        400,
+    ),
+    test_mutants.degrees_decide_at_half_their_price: (
+        "registry: private_normalized_adjacency, mechanism=auto, rank=2",
+        "line: choice by degrees",
+        20,
+    ),
+    test_mutants.weights_of_constraints_not_capped: (
+        "registry: private_max_2csp, adjacency=constraint, noise=laplace",
+        "line: degrees",
+        300,
     ),
     test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
