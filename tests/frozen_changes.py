@@ -18,6 +18,8 @@ READING = "the variance of a reading is that of a row of one number, by the same
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
+KRYLOV = "a general matrix is multiplied by a noisy block Krylov space: other products, and no release for the core"
+QUALITY = "the repr of a subspace says how good it is: estimated_sine and converged"
 VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, whether degrees are far from the vector is asked more precisely"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
@@ -82,6 +84,12 @@ CHANGED = {
     r"(private_(normalized_adjacency|max_cut|max_bisection)|embedding)\(.*mechanism=coherence (?!.*gap-and-coherence)": STABILITY,
     r"private_normalized_adjacency\((planted 45|planted-cut)\) epsilon=": STABILITY,
     r"private_projector\(.*certificate=stability ": STABILITY,
+    r"private_projector\(.*mechanism=noisy-power ": KRYLOV,
+    r"private_low_rank\(.* rank=2 mechanism=noisy-power ": KRYLOV,
+    r"private_projector\(low rank 200\) rank=auto epsilon=0.3 ": "a projector halts where its noise would leave nothing of it",
+    r"private_projector\(.* rank=auto (max_rank=2 )?epsilon": QUALITY,
+    r"private_low_rank\(low rank \d+\) epsilon": QUALITY,
+    r"private_eigenspace\(low rank \d+\) epsilon": QUALITY,
     r"private_projector\(.* rank=3 ": SUBSPACES,
     r"private_low_rank\(.* rank=2 epsilon": SUBSPACES,
     r"private_eigenspace\(.* rank=1 ": SUBSPACES,
