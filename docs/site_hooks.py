@@ -34,6 +34,7 @@ ELSEWHERE = (
     "benchmarks/results/*.md",
     "benchmarks/results/*.csv",
     "benchmarks/results/projections.png",
+    "benchmarks/results/correlation_rounding.png",
     "benchmarks/*.py",
     "examples/*.py",
     "datasets/README.md",
