@@ -184,9 +184,9 @@ def test_without_a_seed_the_noise_is_fresh_and_the_result_is_not_marked(entry):
 
 
 def draws_differ(entry, data, epsilon):
-    """Whether two of at most 6 unseeded results differ, leaving out those that halted."""
+    """Whether two of at most 20 unseeded results differ, leaving out those that halted."""
     released = []
-    for _ in range(6):
+    for _ in range(20):
         with suppress(MechanismHalted):
             released.append(run(entry, data, rng=None, epsilon=epsilon))
             assert not released[-1].privacy.seeded

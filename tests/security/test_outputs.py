@@ -374,7 +374,7 @@ COMMANDS = {
     "covariance": [],
     "marginals": ["--pair", "a", "b"],
 }
-FREE_COMMANDS = {"budget", "benchmark", "convert", "datasets"}
+FREE_COMMANDS = {"budget", "benchmark", "compile", "convert", "datasets"}
 
 
 def options_of(name):
