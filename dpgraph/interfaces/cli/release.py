@@ -72,7 +72,6 @@ class Release:
     dry_run: bool = option(False, "Print the noise scales and stop.")
     output: Path | None = written("Write the table as CSV.")
 
-    @private_function  # an error says whether the budget is spent
     def run(self) -> None:
         """Check, then read, then release, then print and write."""
         require_outputs(self)
@@ -80,7 +79,11 @@ class Release:
         if self.dry_run:
             lines, privacy = self._rehearse(given)
             say("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
-            return
+        else:
+            self._spend(given)
+
+    @private_function  # an error says whether the budget is spent
+    def _spend(self, given: dict[str, Any]) -> None:
         file = options.BUDGET.get()
         accountant = nullcontext() if file is None else FileAccountant(file)
         source = self.read()
