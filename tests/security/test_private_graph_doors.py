@@ -39,7 +39,7 @@ class Sealed(nx.Graph):
 def public_callables():
     """Every function, and every classmethod of a class, that a module of dpgraph defines and does not call private."""
     for found in pkgutil.walk_packages(dpgraph.__path__, "dpgraph."):
-        # What opens a block for an accountant takes anything for one, and the block would stay open for all other tests.
+        # What opens a block takes anything for an accountant, and the block would stay open for all other tests.
         if found.name == "dpgraph.privacy.open_blocks":
             continue
         if ".cli" in found.name or any(part.startswith("_") for part in found.name.split(".")[1:]):
