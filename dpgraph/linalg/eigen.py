@@ -161,12 +161,19 @@ def _not_converged(operator: Any, count: int, tolerance: float) -> NotConvergedE
 
 def _dense(operator: Any, count: int) -> Eigenpairs:
     matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(operator.shape[0])
-    symmetric = (matrix + matrix.T) / 2
+    return _leading(operator, *all_eigenpairs((matrix + matrix.T) / 2), count)
+
+
+def all_eigenpairs(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues in increasing order and eigenvectors of a dense matrix.
+
+    The fast method of LAPACK gives up on rare matrices. An error after the debit would lose what was paid for.
+    """
     try:
         values, vectors = linalg.eigh(symmetric)
-    except linalg.LinAlgError:  # the fast method of LAPACK gives up on rare matrices; this one does not
+    except linalg.LinAlgError:
         values, vectors = linalg.eigh(symmetric, driver="evd")
-    return _leading(operator, values, vectors, count)
+    return values, vectors
 
 
 def _leading(operator: Any, values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:

@@ -8,7 +8,6 @@ behind in the process and in the working folder.
 import contextlib
 import inspect
 import io
-import logging
 import os
 import pickle
 import sys
@@ -22,6 +21,7 @@ import tqdm
 import dpgraph
 from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
+from tests.listening import listening
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
 
@@ -65,31 +65,6 @@ class RecordedBar(tqdm.tqdm):
         return super().set_postfix_str(s, refresh)
 
 
-class Listener(logging.Handler):
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.lines = []
-
-    def emit(self, record):
-        if record.name.startswith("numba."):  # compiles what no cache holds yet: of code, not of data
-            return
-        self.lines.append((record.name, record.levelname, record.getMessage()))
-
-
-@contextlib.contextmanager
-def listening():
-    """Everything that any library logs, from the root logger down."""
-    root, listener = logging.getLogger(), Listener()
-    level = root.level
-    root.addHandler(listener)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield listener
-    finally:
-        root.removeHandler(listener)
-        root.setLevel(level)
-
-
 def look(call, source, monkeypatch):
     """All that an observer of one call can see."""
     out, err = io.StringIO(), io.StringIO()
@@ -101,7 +76,7 @@ def look(call, source, monkeypatch):
         warnings.catch_warnings(record=True) as warned,
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        listening() as log,
+        listening("numba.") as log,  # it compiles what no cache holds yet: of code, not of data
     ):
         warnings.simplefilter("always")
         outcome = observe(lambda rng: attempt(call, rng), source)

@@ -8,7 +8,6 @@ an error of this package after its debit, in words that do not depend on what wa
 import contextlib
 import datetime
 import io
-import logging
 import os
 import traceback
 import warnings
@@ -27,6 +26,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
+from tests.listening import listening
 
 #: Appears in every odd value that has a text form, and must appear in nothing that leaves.
 SECRET = "7731977"
@@ -271,29 +271,6 @@ class Seen:
     secret: bool
 
 
-class _Listener(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.lines: list[Any] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if not record.name.startswith(("numba.", "networkx", "matplotlib")):  # of code, and of public arguments
-            self.lines.append((record.name, record.getMessage()))
-
-
-@contextlib.contextmanager
-def _listening() -> Iterator[_Listener]:
-    root, listener = logging.getLogger(), _Listener()
-    level = root.level
-    root.addHandler(listener)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield listener
-    finally:
-        root.removeHandler(listener)
-        root.setLevel(level)
-
-
 def look(call: Callable[[], Any], spent: Callable[[], tuple[float, float]], action: str = "always") -> Seen:
     """Make a call; numpy notes every overflow, and warnings are recorded, or raised where the `action` says so."""
     assert not os.environ.get("DPGRAPH_DEBUG")
@@ -304,7 +281,7 @@ def look(call: Callable[[], Any], spent: Callable[[], tuple[float, float]], acti
         np.errstate(all="call", call=lambda kind, _: flags.append(kind)),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        _listening() as log,
+        listening("numba.", "networkx", "matplotlib") as log,
     ):
         warnings.simplefilter(action)  # type: ignore[arg-type]
         try:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy import linalg
 
+from dpgraph.linalg.eigen import all_eigenpairs
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.typing import FloatArray
 
@@ -17,7 +18,7 @@ def leading_eigenvectors(
     Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest. Last comes an estimate
     of the sine of the largest angle.
     """
-    values, vectors = linalg.eigh(matrix)
+    values, vectors = all_eigenpairs(matrix)
     sizes = values if signed else np.abs(values)
     order = np.argsort(-sizes)
     kept = order[: _standing_out(sizes[order], math.sqrt(2 * len(matrix)) * std, ranks)]

@@ -3,13 +3,12 @@
 import math
 
 import numpy as np
-from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpgraph.denoise.empirical_bayes import enough_rows
 from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.graph import Graph
-from dpgraph.linalg.eigen import DENSE_LIMIT
+from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published
@@ -108,7 +107,7 @@ def _leading(
     """
     n = operator.shape[0]
     if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
-        values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
+        values, vectors = all_eigenpairs(operator.matmat(np.eye(n)))
     else:
         start, kept = generator.standard_normal(n), min(max(2 * count + 1, _KEPT), n)
         values, vectors = eigsh(operator, k=count, which="LM", v0=start, tol=tolerance, ncv=kept)
