@@ -20,7 +20,6 @@ from dpgraph.interfaces.cli.outputs import (
     Ended,
     NotTakenError,
     note,
-    told,
     watched_streams,
 )
 
@@ -130,7 +129,7 @@ def _run(argv: list[str]) -> int:
         # Some versions of typer turn an interrupt into a status, others raise Abort.
         return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
     except Ended as end:
-        return _complain(told(str(end), end), end.status)
+        return _complain(str(end), end.status)
     except NotTakenError as error:
         return _complain(f"not written: standard output ({error})", FAILED)
     except MechanismHalted as error:
@@ -138,15 +137,14 @@ def _run(argv: list[str]) -> int:
             f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", HALTED
         )
     except NotConvergedError as error:
-        return _complain(told(str(error), error), FAILED)
+        return _complain(str(error), FAILED)
     except DPGraphError as error:  # an internal error is a bug, after which the budget may be spent
         status = FAILED if str(error).startswith("internal error") else BAD_INPUT
-        return _complain(told(in_options(str(error)), error), status)
+        return _complain(in_options(str(error)), status)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", INTERRUPTED)
     except OSError as error:
-        about = f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}"
-        return _complain(told(about, error), FAILED if hasattr(error, "__notes__") else BAD_INPUT)
+        return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", BAD_INPUT)
     except Exception as error:
         # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
         if (explain := getattr(error, "format_message", None)) is not None:
@@ -155,8 +153,7 @@ def _run(argv: list[str]) -> int:
         if os.environ.get("DPGRAPH_DEBUG"):
             raise
         # The text of an unforeseen error may hold private values, so only its type is shown.
-        about = f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback"
-        return _complain(told(about, error), FAILED)
+        return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", FAILED)
 
 
 def _complain(message: str, status: int) -> int:

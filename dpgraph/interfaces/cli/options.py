@@ -12,7 +12,7 @@ import typer
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.cli.outputs import INTERRUPTED, Ended, told
+from dpgraph.interfaces.cli.outputs import INTERRUPTED, Ended
 
 #: The file of ``dpgraph --budget FILE``.
 BUDGET: ContextVar[Path | None] = ContextVar("dpgraph_budget", default=None)
@@ -72,7 +72,7 @@ def as_command(kind: Any) -> Callable[..., None]:
         try:
             kind(**given).run()
         except KeyboardInterrupt as interrupt:  # typer would forget what it notes
-            raise Ended(told("interrupted", interrupt), INTERRUPTED) from None
+            raise Ended("; ".join(["interrupted", *getattr(interrupt, "__notes__", ())]), INTERRUPTED) from None
 
     hints = get_type_hints(kind)
     parameters = []

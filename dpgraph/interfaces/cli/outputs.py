@@ -100,11 +100,6 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split()) if isinstance(error, DPGraphError) else type(error).__name__
 
 
-def told(message: str, error: BaseException) -> str:
-    """A message with what the error notes about the budget (:func:`~dpgraph.privacy.call.private_function`)."""
-    return "; ".join([message, *getattr(error, "__notes__", ())])
-
-
 def _named(outputs: Iterable[Output]) -> Iterator[tuple[Path, Callable[[Path], Any]]]:
     """The outputs that were asked for; one that cannot even be named fails when it is written."""
     try:
