@@ -198,19 +198,15 @@ def fill(table: ResumableTable, quick: bool) -> None:
     for name, source in INPUTS.items():
         for ratio in source.ratios[:2] if quick else source.ratios:
             for run in range(1 if quick else source.runs):
-                case = None
+                case = source.make(ratio, np.random.default_rng([7_2026, run]))
                 for epsilon in EPSILONS[1:2] if quick else EPSILONS:
-                    key = (name, str(ratio), str(epsilon), DEFAULT, str(run))
-                    if key in table.rows:
-                        continue
-                    case = case or source.make(ratio, np.random.default_rng([7_2026, run]))
-                    for method, release in reversed(list(methods(case))):
+                    for method, release in methods(case):
+                        if (name, str(ratio), str(epsilon), method, str(run)) in table.rows:
+                            continue
                         left, right, estimate = release(case, epsilon, 8_000 + run)
                         found = max(sine(case.left, left), sine(case.right, right) if source.both else 0.0)
-                        row = dict(
-                            zip(COLUMNS, (*key[:3], method, run, f"{found:.6f}", f"{estimate:.6f}"), strict=True)
-                        )
-                        table.add(row)
+                        values = (name, ratio, epsilon, method, run, f"{found:.5f}", f"{estimate:.4g}")
+                        table.add(dict(zip(COLUMNS, values, strict=True)))
 
 
 class Cell(NamedTuple):

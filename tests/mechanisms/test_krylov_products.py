@@ -148,9 +148,10 @@ def test_without_noise_ritz_values_are_those_of_the_space_and_residuals_say_what
     order = np.argsort(-np.abs(values))
     assert np.allclose(estimate.values, values[order])
     exact = A @ V @ h[:, order[:4]]
-    signs = np.sign(np.sum(exact * estimate.answers[0].vectors, axis=0))
-    assert np.allclose(estimate.answers[0].vectors * signs, exact)
-    assert np.allclose(estimate.answers[0].outside * signs, exact - V @ (V.T @ exact))
+    outside = exact - V @ (V.T @ exact)
+    signs = np.sign(np.sum(outside * estimate.answers[0].outside, axis=0))
+    assert np.allclose(estimate.answers[0].vectors * signs[:2], exact[:, :2])
+    assert np.allclose(estimate.answers[0].outside * signs, outside)
     assert not estimate.is_resolved()
 
 
@@ -163,6 +164,35 @@ def test_a_direction_that_was_asked_for_often_has_its_noise_averaged():
     answer = space.estimate(1).answers[0]
     assert answer.variance[0] == pytest.approx(1 / 25)
     assert np.sum((answer.vectors * np.sign(answer.vectors.sum()) - 50 * v) ** 2) == pytest.approx(400 / 25, rel=0.3)
+
+
+def test_what_was_asked_for_loudly_has_little_weight_where_it_can_be_done_without():
+    # The leading vector is (e_1 + e_2)/sqrt(2), and e_2 was asked for with ten times the noise.
+    rows, e = 400, np.eye(400)
+    both = (e[0] + e[1]) / math.sqrt(2)
+    other = (e[0] - e[1]) / math.sqrt(2)
+    space = Space((rows, rows), 2, symmetric=True)
+    A = 1000.0 * np.outer(both, both) + 100.0 * np.outer(other, other)
+    for k, std in ((0, 1.0), (1, 10.0)):
+        space.add(0, e[:, k : k + 1], A @ e[:, k : k + 1], std)
+    answer = space.estimate(1).answers[0]
+    assert abs(both @ answer.vectors[:, 0]) == pytest.approx(1000)
+    assert abs(other @ answer.vectors[:, 0]) == pytest.approx(math.sqrt(answer.others[0]))
+    # Plain, both products count for 1/2: the noise is rows (1 + 100)/2.
+    assert answer.noise[0] + answer.others[0] < 0.6 * rows * 101 / 2
+
+
+def test_a_residual_counts_also_where_no_other_value_is_known():
+    # One Ritz value, and a residual far above the noise: it may belong to a value close to the leading one.
+    A = np.diag([10.0, 9.0, *np.zeros(98)])
+    v = (np.eye(100)[:, :1] + 0.5 * np.eye(100)[:, 1:2]) / math.sqrt(1.25)
+    space = Space((100, 100), 2, symmetric=True)
+    space.add(0, v, A @ v, 0.001)
+    space.add(0, np.eye(100)[:, 50:51], np.zeros((100, 1)), 0.001)
+    estimate = space.estimate(1)
+    assert abs(estimate.values[1]) < 0.01
+    assert not estimate.is_resolved()
+    assert estimate.sine() > 0.03
 
 
 def test_products_count_by_their_noise():
