@@ -155,18 +155,23 @@ class Space:
         first = Pairs(m, n, most)
         self.symmetric = symmetric
         self._sides = (first, first) if symmetric else (first, Pairs(n, m, most))
-        # Bases of side 1 with products of side 0, products of side 1 with bases of side 0, and bases of each side
+        # Inner products: bases of side 1 with products of side 0, products of side 1 with bases of side 0; bases and
+        # products of each side with themselves
         self._across, self._back = np.zeros((most, most)), np.zeros((most, most))
         self._grams = [np.zeros((most, most)) for _ in range(1 if symmetric else 2)]
+        self._energies = [np.zeros((most, most)) for _ in self._grams]
 
     def add(self, side: int, basis: FloatArray, product: FloatArray, std: float) -> None:
         """Keep the product of this side with a public basis."""
         pairs = self._sides[side]
         new = pairs.add(basis, product, std)
         used = slice(0, new.stop)
-        gram = self._grams[side]
-        gram[used, new] = pairs.bases.T @ basis
-        gram[new, used] = gram[used, new].T
+        for gram, columns, added in (
+            (self._grams[side], pairs.bases, basis),
+            (self._energies[side], pairs.products, product),
+        ):
+            gram[used, new] = columns.T @ added
+            gram[new, used] = gram[used, new].T
         first, second = self._sides
         if pairs is first:
             self._across[: second.stds.size, new] = second.bases.T @ product
@@ -190,14 +195,17 @@ class Space:
         count = min(2 * rank, *B.shape)
         if not self.symmetric:
             g, values, h = np.linalg.svd(B)
-            left = self._answer(0, _Mixture(h.T, values, seen, mix), (other, across), (rank, count))
-            right = self._answer(1, _Mixture(g, values, other_seen, other), (mix, back.T), (rank, count))
+            left = self._answer(0, _Mixture(h.T, self._energy(0, mix), seen, mix), (other, across), (rank, count))
+            right = self._answer(
+                1, _Mixture(g, self._energy(1, other), other_seen, other), (mix, back.T), (rank, count)
+            )
             return Estimate(values, (left, right), 0.0, min(rank, count))
         values, h = np.linalg.eigh(B)
         order = np.argsort(-values if largest else -np.abs(values))
         values, h = values[order], h[:, order]
         shift = _shift(values, rank) if largest else 0.0
-        answer = self._answer(0, _Mixture(h, values + shift, seen, mix), (mix, across), (rank, count), shift)
+        energy = self._energy(0, mix) + shift * (across + across.T) + shift**2 * np.eye(len(mix.T))
+        answer = self._answer(0, _Mixture(h, energy, seen, mix), (mix, across), (rank, count), shift)
         return Estimate(values, (answer,), shift, min(rank, count))
 
     def _answer(
@@ -221,11 +229,16 @@ class Space:
         return Answer(
             vectors,
             _squares(weights / mixture.seen[:, None]),
-            mixture.others(weights),
+            mixture.others(weights, rows),
             products - opposite.bases @ (basis @ (coordinates @ plain)),
             _squares(plain / mixture.seen[:, None]),
             max(rows - len(coordinates), 0),
         )
+
+    def _energy(self, side: int, mix: FloatArray) -> FloatArray:
+        """Inner products of the products with the directions `mix`."""
+        used = slice(0, self._sides[side].stds.size)
+        return np.asarray(mix.T @ self._energies[side][used, used] @ mix)
 
     def _whitened(self, side: int) -> tuple[FloatArray, FloatArray]:
         """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k."""
@@ -255,9 +268,10 @@ def _shift(values: FloatArray, rank: int) -> float:
 class _Mixture:
     """How products are combined to an answer."""
 
-    # All Ritz vectors of one side, shape (k, k), with their (shifted) values, of which there may be fewer
+    # All Ritz vectors of one side, shape (k, k)
     vectors: FloatArray
-    values: FloatArray
+    # Inner products of the products with each direction, their noise among them
+    energy: FloatArray
     # Noise of direction k of the space has standard deviation 1/seen_k
     seen: FloatArray
     # Directions in terms of products
@@ -266,13 +280,13 @@ class _Mixture:
     def weights(self, rank: int, rows: int) -> FloatArray:
         """Combinations g_j that stand for the leading Ritz vectors h_j, with <h_j, g_j> = 1, shape (k, rank).
 
-        A product with g has noise of the squared norm rows sum_k g_k^2/seen_k^2, and of each other Ritz vector h_i
-        <g, h_i> times its value. The sum of their squares is least for g = M^-1 h_j, up to its length, where M is the
-        diagonal of rows/seen^2 and the sum of value_i^2 h_i h_i' over i > rank: a direction that was asked for rarely
-        has little weight if it is not missed.
+        A product with g has noise of the squared norm rows sum_k g_k^2/seen_k^2, and brings in that of the part of g
+        that is orthogonal to the leading Ritz vectors, Pg. The sum of both is least for g = M^-1 h_j, up to its length,
+        where M is the diagonal of rows/seen^2 plus P energy P: a direction that was asked for rarely has little weight
+        where it can be done without.
         """
         quiet = self.seen / math.sqrt(rows)
-        others = quiet[:, None] * self.vectors[:, rank : len(self.values)] * self.values[rank:]
+        others = quiet[:, None] * self._others(rank)
         solved = quiet[:, None] * self.vectors[:, :rank] / quiet.max()
         if others.size:  # times the inverse of the identity and others others'
             axes, sizes, _ = np.linalg.svd(others, full_matrices=False)
@@ -280,10 +294,17 @@ class _Mixture:
         weights = quiet[:, None] / quiet.max() * solved
         return np.asarray(weights / np.einsum("ij,ij->j", self.vectors[:, :rank], weights))
 
-    def others(self, weights: FloatArray) -> FloatArray:
-        """Squared norm of what an answer has of Ritz vectors that are not sought."""
-        rank = weights.shape[1]
-        return _squares((self.vectors[:, rank : len(self.values)] * self.values[rank:]).T @ weights)
+    def others(self, weights: FloatArray, rows: int) -> FloatArray:
+        """Squared norm of what an answer has of products with other vectors than those sought, and not their noise."""
+        rest = self.vectors[:, weights.shape[1] :]
+        noise = rows * _squares((rest @ (rest.T @ weights)) / self.seen[:, None])
+        return np.maximum(_squares(self._others(weights.shape[1]).T @ weights) - noise, 0.0)
+
+    def _others(self, rank: int) -> FloatArray:
+        """A root of P energy P, shape (k, k - rank)."""
+        rest = self.vectors[:, rank:]
+        squares, axes = np.linalg.eigh(rest.T @ self.energy @ rest)
+        return np.asarray(rest @ (axes * np.sqrt(np.maximum(squares, 0.0))))
 
 
 def _squares(columns: FloatArray) -> FloatArray:

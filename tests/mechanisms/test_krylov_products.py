@@ -177,9 +177,22 @@ def test_what_was_asked_for_loudly_has_little_weight_where_it_can_be_done_withou
         space.add(0, e[:, k : k + 1], A @ e[:, k : k + 1], std)
     answer = space.estimate(1).answers[0]
     assert abs(both @ answer.vectors[:, 0]) == pytest.approx(1000)
-    assert abs(other @ answer.vectors[:, 0]) == pytest.approx(math.sqrt(answer.others[0]))
-    # Plain, both products count for 1/2: the noise is rows (1 + 100)/2.
-    assert answer.noise[0] + answer.others[0] < 0.6 * rows * 101 / 2
+    # Plain, both products count for 1/2: the noise is rows (1 + 100)/2, and nothing of the other vector comes in.
+    assert answer.noise[0] + (other @ answer.vectors[:, 0]) ** 2 < 0.6 * rows * 101 / 2
+
+
+def test_what_an_answer_has_of_others_counts_also_where_ritz_values_do_not_show_it():
+    # Products with the second direction are large and outside the space: its Ritz value is 0.
+    e = np.eye(50)
+    A = np.diag([10.0, *np.zeros(49)])
+    A[1, 40] = A[40, 1] = 100.0
+    space = Space((50, 50), 2, symmetric=True)
+    mixed = (e[:, :1] + e[:, 1:2]) / math.sqrt(2)
+    space.add(0, mixed, A @ mixed, 0.01)
+    space.add(0, (e[:, :1] - e[:, 1:2]) / math.sqrt(2), A @ (e[:, :1] - e[:, 1:2]) / math.sqrt(2), 1.0)
+    answer = space.estimate(1).answers[0]
+    assert answer.vectors[0, 0] ** 2 == pytest.approx(100.0)
+    assert abs(answer.vectors[40, 0]) < 1.0  # noise of 7 is worth less
 
 
 def test_a_residual_counts_also_where_no_other_value_is_known():
