@@ -114,12 +114,12 @@ INPUTS = {
     "flat, n = 420, r = 1": Input(partial(symmetric_bulk, 420, 1, 250.0, True)),
     "Gaussian, n = 700, r = 2": Input(partial(symmetric_bulk, 700, 2, 250.0, False)),
     "flat, n = 900, r = 5": Input(partial(symmetric_bulk, 900, 5, 250.0, True)),
-    "flat, 150 x 1200, r = 1": Input(partial(rectangular_bulk, 150, 1200, 1, 250.0, True)),
-    "Gaussian, 250 x 900, r = 2": Input(partial(rectangular_bulk, 250, 900, 2, 250.0, False)),
-    "flat, 300 x 500, r = 5": Input(partial(rectangular_bulk, 300, 500, 5, 250.0, True)),
-    "Wishart, 150 x 2500": Input(partial(wishart, 150, 2500), (4, 8, 16, 32), runs=9, both=False),
-    "Wishart, 400 x 4000": Input(partial(wishart, 400, 4000), (4, 8, 16, 32), runs=9, both=False),
-    "Wishart, 80 x 12000": Input(partial(wishart, 80, 12000), (8, 16, 32), runs=9, both=False),
+    "flat, 180 x 1000, r = 1": Input(partial(rectangular_bulk, 180, 1000, 1, 250.0, True)),
+    "Gaussian, 220 x 700, r = 2": Input(partial(rectangular_bulk, 220, 700, 2, 250.0, False)),
+    "flat, 260 x 640, r = 5": Input(partial(rectangular_bulk, 260, 640, 5, 250.0, True)),
+    "Wishart, 130 x 2000": Input(partial(wishart, 130, 2000), (4, 8, 16, 32), runs=6, both=False),
+    "Wishart, 350 x 5000": Input(partial(wishart, 350, 5000), (4, 8, 16, 32), runs=6, both=False),
+    "Wishart, 90 x 15000": Input(partial(wishart, 90, 15000), (8, 16, 32), runs=6, both=False),
 }
 
 
