@@ -87,13 +87,13 @@ def test_products_spend_the_whole_budget_in_as_many_steps_as_the_noise_allows(ep
 def test_a_step_gets_what_the_longest_row_of_its_own_basis_asks_for():
     # Bases become the leading vector, whose first row is long; a step had what the basis before it asked for.
     n = 400
-    v = np.r_[20.0, np.ones(n - 1)]
+    v = np.r_[5.0, np.ones(n - 1)]
     v /= np.linalg.norm(v)
-    private = dpgraph.private_projector(400 * np.outer(v, v), 1, epsilon=4.0, rng=1, **BUDGET).privacy
+    private = dpgraph.private_projector(400 * np.outer(v, v), 1, epsilon=2.0, rng=1, **BUDGET).privacy
     for line in private.entries:
         share = (line.sensitivity / line.scale / private.mu) ** 2
-        assert line.scale * math.sqrt(n) < 1.05 * KRYLOV.noise * 400 or share > 0.99 / KRYLOV.first, line.name
-    assert max(line.sensitivity for line in private.entries) > 0.5
+        assert line.scale * math.sqrt(n) < 1.1 * KRYLOV.noise * 400 or share > 0.99 / KRYLOV.first, line.name
+    assert max(line.sensitivity for line in private.entries) > 0.4
 
 
 # --- how good a result says that it is -------------------------------------------------------------------------------
