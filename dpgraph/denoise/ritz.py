@@ -46,13 +46,15 @@ class Pairs:
 class Answer:
     """Estimated products of the matrix with its leading vectors of one side: leading vectors of the other, scaled."""
 
-    # Shape (n, c), leading ones first
+    # Shape (n, r), leading ones first
     vectors: FloatArray
-    # The part of them that is outside all bases of their side: what has not converged, and noise
-    outside: FloatArray
-    # Variance of the noise of an entry, for each column
+    # Variance of the noise of their entries, and squared norm of what is of other Ritz vectors, for each column
     variance: FloatArray
-    # Dimension of the space outside
+    others: FloatArray
+    # Part of the products with plain Ritz vectors, up to 2 r of them, that is outside all bases of their side: what has
+    # not converged, and noise of this variance, in so many dimensions
+    outside: FloatArray
+    outside_variance: FloatArray
     free: int
 
     @property
@@ -71,8 +73,9 @@ class Answer:
 
         What is less cannot be told from noise.
         """
-        expected = self.free * self.variance
-        return np.maximum(_squares(self.outside) - expected, 0.0) + math.sqrt(2.0 * self.free) * self.variance
+        variance, rank = self.outside_variance, self.vectors.shape[1]
+        found = np.maximum(_squares(self.outside) - self.free * variance, 0.0) + math.sqrt(2.0 * self.free) * variance
+        return np.asarray(found[:rank])
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Estimate:
 
         A Ritz value is small where the bases are mostly noise, the product with what they have found is not.
         """
-        found = [np.abs(self.values[: self.rank] + self.shift), *(answer.sizes[: self.rank] for answer in self.answers)]
+        found = [np.abs(self.values[: self.rank] + self.shift), *(answer.sizes for answer in self.answers)]
         return np.asarray(np.max(found, axis=0))
 
     @property
@@ -107,32 +110,37 @@ class Estimate:
 
     @property
     def _worst_kept(self) -> FloatArray:
-        """The largest of them for each leading vector, and for a value 0; infinite before any other value is known."""
+        """The largest of them for each leading vector; infinite before any other value is known.
+
+        Values that no basis has seen may be half of the one that is sought, which makes it 1, or 0.
+        """
         if not self._kept.size:
             return np.full(self.rank, np.inf)
         unseen = self.shift / np.maximum(np.abs(self.values[: self.rank]), np.finfo(float).tiny)
-        return np.asarray(np.maximum(np.max(self._kept, axis=1), unseen))
+        return np.asarray(np.maximum(np.max(self._kept, axis=1), np.maximum(unseen, 1.0)))
 
     def _missing(self, answer: Answer) -> FloatArray:
         """Bound on the squared norm of what has not converged in each leading column of an answer."""
-        unresolved = answer.unresolved[: self.rank]
+        unresolved = answer.unresolved
         return np.asarray(np.where(unresolved > 0, self._worst_kept**2, 0.0) * unresolved)
 
     def is_resolved(self) -> bool:
         """Whether what has not converged is shown to be less than the noise, in all leading answers."""
-        return all(bool(np.all(self._missing(answer) <= answer.noise[: self.rank])) for answer in self.answers)
+        return all(bool(np.all(self._missing(answer) <= answer.noise)) for answer in self.answers)
 
     def sine(self) -> float:
         """Estimate of the sine of the largest angle between the answers and the leading space.
 
-        A sum of squares: noise of the answer; the noise of B, which mixes Ritz vectors; what has not converged.
+        A sum of squares: noise of the answer, and what it has of other Ritz vectors; the noise of B, which turns Ritz
+        vectors towards each other; what has not converged.
         """
-        mixed = 1.0 + np.sum(self._kept**2, axis=1) / max(len(answer.vectors) for answer in self.answers)
+        mixing = np.sum(self._kept**2, axis=1)
         worst = 0.0
         for answer in self.answers:
             if self.rank == len(answer.vectors):  # the space is all there is
                 continue
-            error = answer.noise[: self.rank] * mixed + self._missing(answer)
+            mixed = mixing * answer.outside_variance[: self.rank]
+            error = answer.noise + answer.others + mixed + self._missing(answer)
             known = np.where(np.isfinite(error), error, 1.0)
             shares = np.where(np.isfinite(error), known / (known + self.sizes**2), 1.0)
             worst = max(worst, float(np.max(shares)))
@@ -147,18 +155,23 @@ class Space:
         first = Pairs(m, n, most)
         self.symmetric = symmetric
         self._sides = (first, first) if symmetric else (first, Pairs(n, m, most))
-        # Bases of side 1 with products of side 0, products of side 1 with bases of side 0, and bases of each side
+        # Inner products: bases of side 1 with products of side 0, products of side 1 with bases of side 0; bases and
+        # products of each side with themselves
         self._across, self._back = np.zeros((most, most)), np.zeros((most, most))
         self._grams = [np.zeros((most, most)) for _ in range(1 if symmetric else 2)]
+        self._energies = [np.zeros((most, most)) for _ in self._grams]
 
     def add(self, side: int, basis: FloatArray, product: FloatArray, std: float) -> None:
         """Keep the product of this side with a public basis."""
         pairs = self._sides[side]
         new = pairs.add(basis, product, std)
         used = slice(0, new.stop)
-        gram = self._grams[side]
-        gram[used, new] = pairs.bases.T @ basis
-        gram[new, used] = gram[used, new].T
+        for gram, columns, added in (
+            (self._grams[side], pairs.bases, basis),
+            (self._energies[side], pairs.products, product),
+        ):
+            gram[used, new] = columns.T @ added
+            gram[new, used] = gram[used, new].T
         first, second = self._sides
         if pairs is first:
             self._across[: second.stds.size, new] = second.bases.T @ product
@@ -182,26 +195,50 @@ class Space:
         count = min(2 * rank, *B.shape)
         if not self.symmetric:
             g, values, h = np.linalg.svd(B)
-            answers = (
-                _answer(first, second, (mix @ h[:count].T, h[:count].T / seen[:, None]), (other, across @ h[:count].T)),
-                _answer(
-                    second,
-                    first,
-                    (other @ g[:, :count], g[:, :count] / other_seen[:, None]),
-                    (mix, back.T @ g[:, :count]),
-                ),
+            left = self._answer(0, _Mixture(h.T, self._energy(0, mix), seen, mix), (other, across), (rank, count))
+            right = self._answer(
+                1, _Mixture(g, self._energy(1, other), other_seen, other), (mix, back.T), (rank, count)
             )
-            return Estimate(values, answers, 0.0, min(rank, count))
+            return Estimate(values, (left, right), 0.0, min(rank, count))
         values, h = np.linalg.eigh(B)
         order = np.argsort(-values if largest else -np.abs(values))
-        values, h = values[order], h[:, order[:count]]
+        values, h = values[order], h[:, order]
         shift = _shift(values, rank) if largest else 0.0
-        answer = _answer(first, first, (mix @ h, h / seen[:, None]), (mix, across @ h))
-        if shift:
-            answer = Answer(
-                answer.vectors + shift * (first.bases @ (mix @ h)), answer.outside, answer.variance, answer.free
-            )
+        energy = self._energy(0, mix) + shift * (across + across.T) + shift**2 * np.eye(len(mix.T))
+        answer = self._answer(0, _Mixture(h, energy, seen, mix), (mix, across), (rank, count), shift)
         return Estimate(values, (answer,), shift, min(rank, count))
+
+    def _answer(
+        self,
+        side: int,
+        mixture: "_Mixture",
+        inside: tuple[FloatArray, FloatArray],
+        counts: tuple[int, int],
+        shift: float = 0.0,
+    ) -> Answer:
+        """The answer of products of a side; `inside` gives what of a product is in the span of the opposite bases."""
+        pairs, opposite, (rank, count) = self._sides[side], self._sides[1 - side], counts
+        rows = len(pairs.products)
+        weights = mixture.weights(rank, rows)
+        vectors = pairs.products @ (mixture.mix @ weights)
+        if shift:
+            vectors += shift * (pairs.bases @ (mixture.mix @ weights))
+        plain = mixture.vectors[:, :count]
+        basis, coordinates = inside
+        products = pairs.products @ (mixture.mix @ plain)
+        return Answer(
+            vectors,
+            _squares(weights / mixture.seen[:, None]),
+            mixture.others(weights, rows),
+            products - opposite.bases @ (basis @ (coordinates @ plain)),
+            _squares(plain / mixture.seen[:, None]),
+            max(rows - len(coordinates), 0),
+        )
+
+    def _energy(self, side: int, mix: FloatArray) -> FloatArray:
+        """Inner products of the products with the directions `mix`."""
+        used = slice(0, self._sides[side].stds.size)
+        return np.asarray(mix.T @ self._energies[side][used, used] @ mix)
 
     def _whitened(self, side: int) -> tuple[FloatArray, FloatArray]:
         """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k."""
@@ -227,15 +264,47 @@ def _shift(values: FloatArray, rank: int) -> float:
     return b * (a / (2 * a + b)) if a > 0.0 else (b - float(values[min(rank, len(values) - 1)])) / 2
 
 
-def _answer(
-    pairs: Pairs, opposite: Pairs, mixed: tuple[FloatArray, FloatArray], inside: tuple[FloatArray, FloatArray]
-) -> Answer:
-    """The products of `pairs` in the combination `mixed`; `inside` says what is in the span of the opposite bases."""
-    combination, noise = mixed
-    basis, coordinates = inside
-    vectors = pairs.products @ combination
-    free = max(len(vectors) - len(coordinates), 0)
-    return Answer(vectors, vectors - opposite.bases @ (basis @ coordinates), np.sum(noise**2, axis=0), free)
+@dataclass(frozen=True)
+class _Mixture:
+    """How products are combined to an answer."""
+
+    # All Ritz vectors of one side, shape (k, k)
+    vectors: FloatArray
+    # Inner products of the products with each direction, their noise among them
+    energy: FloatArray
+    # Noise of direction k of the space has standard deviation 1/seen_k
+    seen: FloatArray
+    # Directions in terms of products
+    mix: FloatArray
+
+    def weights(self, rank: int, rows: int) -> FloatArray:
+        """Combinations g_j that stand for the leading Ritz vectors h_j, with <h_j, g_j> = 1, shape (k, rank).
+
+        A product with g has noise of the squared norm rows sum_k g_k^2/seen_k^2, and brings in that of the part of g
+        that is orthogonal to the leading Ritz vectors, Pg. The sum of both is least for g = M^-1 h_j, up to its length,
+        where M is the diagonal of rows/seen^2 plus P energy P: a direction that was asked for rarely has little weight
+        where it can be done without.
+        """
+        quiet = self.seen / math.sqrt(rows)
+        others = quiet[:, None] * self._others(rank)
+        solved = quiet[:, None] * self.vectors[:, :rank] / quiet.max()
+        if others.size:  # times the inverse of the identity and others others'
+            axes, sizes, _ = np.linalg.svd(others, full_matrices=False)
+            solved -= axes @ ((1.0 - (1.0 / np.hypot(1.0, sizes)[:, None]) ** 2) * (axes.T @ solved))
+        weights = quiet[:, None] / quiet.max() * solved
+        return np.asarray(weights / np.einsum("ij,ij->j", self.vectors[:, :rank], weights))
+
+    def others(self, weights: FloatArray, rows: int) -> FloatArray:
+        """Squared norm of what an answer has of products with other vectors than those sought, and not their noise."""
+        rest = self.vectors[:, weights.shape[1] :]
+        noise = rows * _squares((rest @ (rest.T @ weights)) / self.seen[:, None])
+        return np.maximum(_squares(self._others(weights.shape[1]).T @ weights) - noise, 0.0)
+
+    def _others(self, rank: int) -> FloatArray:
+        """A root of P energy P, shape (k, k - rank)."""
+        rest = self.vectors[:, rank:]
+        squares, axes = np.linalg.eigh(rest.T @ self.energy @ rest)
+        return np.asarray(rest @ (axes * np.sqrt(np.maximum(squares, 0.0))))
 
 
 def _squares(columns: FloatArray) -> FloatArray:

@@ -84,6 +84,18 @@ def test_products_spend_the_whole_budget_in_as_many_steps_as_the_noise_allows(ep
     assert (len(report.entries) == KRYLOV.first) == (gap == 20.0)
 
 
+def test_a_step_gets_what_the_longest_row_of_its_own_basis_asks_for():
+    # Bases become the leading vector, whose first row is long; a step had what the basis before it asked for.
+    n = 400
+    v = np.r_[5.0, np.ones(n - 1)]
+    v /= np.linalg.norm(v)
+    private = dpgraph.private_projector(400 * np.outer(v, v), 1, epsilon=2.0, rng=1, **BUDGET).privacy
+    for line in private.entries:
+        share = (line.sensitivity / line.scale / private.mu) ** 2
+        assert line.scale * math.sqrt(n) < 1.1 * KRYLOV.noise * 400 or share > 0.99 / KRYLOV.first, line.name
+    assert max(line.sensitivity for line in private.entries) > 0.4
+
+
 # --- how good a result says that it is -------------------------------------------------------------------------------
 
 
@@ -148,9 +160,10 @@ def test_without_noise_ritz_values_are_those_of_the_space_and_residuals_say_what
     order = np.argsort(-np.abs(values))
     assert np.allclose(estimate.values, values[order])
     exact = A @ V @ h[:, order[:4]]
-    signs = np.sign(np.sum(exact * estimate.answers[0].vectors, axis=0))
-    assert np.allclose(estimate.answers[0].vectors * signs, exact)
-    assert np.allclose(estimate.answers[0].outside * signs, exact - V @ (V.T @ exact))
+    outside = exact - V @ (V.T @ exact)
+    signs = np.sign(np.sum(outside * estimate.answers[0].outside, axis=0))
+    assert np.allclose(estimate.answers[0].vectors * signs[:2], exact[:, :2])
+    assert np.allclose(estimate.answers[0].outside * signs, outside)
     assert not estimate.is_resolved()
 
 
@@ -163,6 +176,48 @@ def test_a_direction_that_was_asked_for_often_has_its_noise_averaged():
     answer = space.estimate(1).answers[0]
     assert answer.variance[0] == pytest.approx(1 / 25)
     assert np.sum((answer.vectors * np.sign(answer.vectors.sum()) - 50 * v) ** 2) == pytest.approx(400 / 25, rel=0.3)
+
+
+def test_what_was_asked_for_loudly_has_little_weight_where_it_can_be_done_without():
+    # The leading vector is (e_1 + e_2)/sqrt(2), and e_2 was asked for with ten times the noise.
+    rows, e = 400, np.eye(400)
+    both = (e[0] + e[1]) / math.sqrt(2)
+    other = (e[0] - e[1]) / math.sqrt(2)
+    space = Space((rows, rows), 2, symmetric=True)
+    A = 1000.0 * np.outer(both, both) + 100.0 * np.outer(other, other)
+    for k, std in ((0, 1.0), (1, 10.0)):
+        space.add(0, e[:, k : k + 1], A @ e[:, k : k + 1], std)
+    answer = space.estimate(1).answers[0]
+    assert abs(both @ answer.vectors[:, 0]) == pytest.approx(1000)
+    # Plain, both products count for 1/2: the noise is rows (1 + 100)/2, and nothing of the other vector comes in.
+    assert answer.noise[0] + (other @ answer.vectors[:, 0]) ** 2 < 0.6 * rows * 101 / 2
+
+
+def test_what_an_answer_has_of_others_counts_also_where_ritz_values_do_not_show_it():
+    # Products with the second direction are large and outside the space: its Ritz value is 0.
+    e = np.eye(50)
+    A = np.diag([10.0, *np.zeros(49)])
+    A[1, 40] = A[40, 1] = 100.0
+    space = Space((50, 50), 2, symmetric=True)
+    mixed = (e[:, :1] + e[:, 1:2]) / math.sqrt(2)
+    space.add(0, mixed, A @ mixed, 0.01)
+    space.add(0, (e[:, :1] - e[:, 1:2]) / math.sqrt(2), A @ (e[:, :1] - e[:, 1:2]) / math.sqrt(2), 1.0)
+    answer = space.estimate(1).answers[0]
+    assert answer.vectors[0, 0] ** 2 == pytest.approx(100.0)
+    assert abs(answer.vectors[40, 0]) < 1.0  # noise of 7 is worth less
+
+
+def test_a_residual_counts_also_where_no_other_value_is_known():
+    # One Ritz value, and a residual far above the noise: it may belong to a value close to the leading one.
+    A = np.diag([10.0, 9.0, *np.zeros(98)])
+    v = (np.eye(100)[:, :1] + 0.5 * np.eye(100)[:, 1:2]) / math.sqrt(1.25)
+    space = Space((100, 100), 2, symmetric=True)
+    space.add(0, v, A @ v, 0.001)
+    space.add(0, np.eye(100)[:, 50:51], np.zeros((100, 1)), 0.001)
+    estimate = space.estimate(1)
+    assert abs(estimate.values[1]) < 0.01
+    assert not estimate.is_resolved()
+    assert estimate.sine() > 0.03
 
 
 def test_products_count_by_their_noise():

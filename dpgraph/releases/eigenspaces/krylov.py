@@ -92,11 +92,11 @@ def release_leading_space(
             share = min(left, 1.0 / steps)
             share = left if left - share < share / 2 else share
             left -= share
-            noise = iteration.round(call.part(share), explores=left > KRYLOV.reserve) * math.sqrt(share)
-            steps = _steps(noise, float(iteration.estimate.sizes.min()), most)
+            iteration.round(call.part(share), explores=left > KRYLOV.reserve)
+            steps = _steps(iteration.noise / call.mu, float(iteration.estimate.sizes.min()), most)
             bar.update()
     estimate = iteration.estimate
-    bases = tuple(_polar(answer.vectors[:, :rank]) for answer in estimate.answers)
+    bases = tuple(_polar(answer.vectors) for answer in estimate.answers)
     return LeadingSpace(bases, estimate.values[:rank], estimate.sine())
 
 
@@ -108,22 +108,23 @@ class _Iteration:
     ) -> None:
         self._sides, self._neighbours, self._space, self._largest = sides, neighbours, space, largest
         self._basis, self._rank, self._rounds = start, start.shape[1], 0
+        # Products with longer columns have more noise, also beside those of the other side: bases there are shorter.
+        roots = np.sqrt([side.rows for side in sides])
+        self._shares, self._bounds = roots / roots.sum(), [0.0] * len(sides)
         self.estimate: Estimate
 
-    def round(self, call: Call, *, explores: bool) -> float:
-        """Release a product of each side; returns the norm of the noise of a column, the geometric mean over sides.
+    def round(self, call: Call, *, explores: bool) -> None:
+        """Release a product of each side.
 
         The next bases follow residuals as long as these are not resolved, if that is allowed (`explores`).
         """
         self._rounds += 1
-        noise, roots = 1.0, [math.sqrt(side.rows) for side in self._sides]
-        # Products with longer columns have more noise, also beside those of the other side: bases there are shorter.
-        for number, (side, share) in enumerate(zip(self._sides, np.divide(roots, sum(roots)), strict=True)):
-            Q, part = self._basis, call.part(share)
+        for number, side in enumerate(self._sides):
+            Q, part = self._basis, call.part(self._shares[number])
             bound = self._neighbours.product(Q)
             noisy, std = part.release(Measurement(side.name.format(self._rounds), side.multiply(Q), l2=bound))
             self._space.add(number, Q, noisy, std)
-            noise *= (std * math.sqrt(side.rows)) ** (1 / len(self._sides))
+            self._bounds[number] = bound
             if self._rounds == 1 and number + 1 < len(self._sides):  # nothing is known of the other side yet
                 self._basis = _flattened(_orthonormal(noisy), _share_of_noise(std, noisy))
                 self._follows = True
@@ -132,7 +133,13 @@ class _Iteration:
             if number + 1 == len(self._sides):
                 self._follows = self._rounds == 1 or (explores and not self.estimate.is_resolved())
             self._basis = _next_basis(self.estimate.answers[number], self._rank, follows=self._follows)
-        return noise
+        self._bounds[0] = self._neighbours.product(self._basis)
+
+    @property
+    def noise(self) -> float:
+        """Norm of the noise of a column in the next round at mu = 1, the geometric mean over sides."""
+        norms = np.array(self._bounds) * np.sqrt([side.rows for side in self._sides] / self._shares)
+        return float(np.exp(np.mean(np.log(norms))))
 
 
 def _most_steps(shape: tuple[int, int], rank: int) -> int:
@@ -157,9 +164,8 @@ def _next_basis(answer: Answer, rank: int, *, follows: bool) -> FloatArray:
     units of their noise, the leading directions are those.
     """
     if not follows:
-        vectors = answer.vectors[:, :rank]
-        return _flattened(_orthonormal(vectors), _share_of_noise(np.sqrt(answer.variance[:rank]), vectors))
-    residuals = answer.outside / np.sqrt(answer.variance)
+        return _flattened(_orthonormal(answer.vectors), _share_of_noise(np.sqrt(answer.variance), answer.vectors))
+    residuals = answer.outside / np.sqrt(answer.outside_variance)
     largest = max(float(np.abs(residuals).max()), 1.0)  # squares overflow
     residuals /= largest
     _, turned = np.linalg.eigh(residuals.T @ residuals)
