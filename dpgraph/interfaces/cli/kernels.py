@@ -74,7 +74,6 @@ def calls() -> list[Callable[[], object]]:
         _read_files,
         _count_in_a_block,
         *(partial(call, sparse) for call in of_sparse),
-        partial(dpgraph.private_covariance, np.eye(40), epsilon=4.0, mechanism="nuclear-laplace"),
         partial(dpgraph.max_cut, weighted, weight="weight"),
         partial(dpgraph.max_cut, large, sweeps=10),
         partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
