@@ -5,6 +5,9 @@ budget was debited, and an interrupt would leave them half loaded; so it happens
 """
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
@@ -19,6 +22,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: All kernels of the modules that have been imported.
 KERNELS: list[Any] = []
+#: Steps of inner loops that Python takes in the time in which a kernel is compiled, or read where it has been kept.
+_COMPILED_IN, _READ_IN = 1_000_000, 10_000
+#: Steps that each kernel has taken as Python.
+_taken: dict[Any, float] = {}
 
 
 class Rows(NamedTuple):
@@ -57,3 +64,32 @@ def njit(**options: Any) -> Callable[[Function], Function]:
         return cast(Function, kernel)
 
     return compiled
+
+
+def at_once(kernel: Function, steps: float) -> Function:
+    """`kernel`, or the Python function that it is made of, where compiling it takes longer than running that.
+
+    `steps` is about how often its innermost loop is passed, by public numbers. The result is the same to the bit, so a
+    kernel that may reorder sums is none to ask for, and neither is one whose Python would overflow. A kernel that has
+    taken many steps as Python is compiled, so that many small calls are not slow.
+    """
+    dispatcher = cast(Any, kernel)
+    if dispatcher.signatures:
+        return kernel
+    _taken[dispatcher] = _taken.get(dispatcher, 0.0) + steps
+    return kernel if _taken[dispatcher] > (_READ_IN if _kept(dispatcher) else _COMPILED_IN) else _plain(dispatcher)
+
+
+@cache
+def _kept(kernel: Any) -> bool:
+    """Whether an earlier process has compiled it, for whatever types."""
+    index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    return index is not None and Path(index._index_path).exists()
+
+
+@cache
+def _plain(kernel: Any) -> Any:
+    """The Python function of a kernel, which calls those of other kernels."""
+    code, names = kernel.py_func.__code__, kernel.py_func.__globals__
+    called = {name: _plain(names[name]) for name in code.co_names if names.get(name) in KERNELS}
+    return FunctionType(code, names | called)
