@@ -1,10 +1,13 @@
-"""The one way in which functions are compiled, and everything that numba needs for it, imported at once.
+"""The one way in which functions are compiled, or not yet, and everything that numba needs for it, imported at once.
 
 numba imports about ninety modules of its own when the first function is compiled or loaded. That could happen after a
 budget was debited, and an interrupt would leave them half loaded; so it happens when this module is imported.
 """
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -14,6 +17,7 @@ import numba
 import numba.core.boxing
 import numba.core.runtime.context
 import numpy as np
+from numba.core import event
 from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 from scipy import sparse
@@ -26,6 +30,8 @@ KERNELS: list[Any] = []
 _COMPILED_IN, _READ_IN = 1_000_000, 10_000
 #: Steps that each kernel has taken as Python.
 _taken: dict[Any, float] = {}
+#: Seconds of compiling after which it is said, once.
+_LONG = 1.0
 
 
 class Rows(NamedTuple):
@@ -74,10 +80,45 @@ def at_once(kernel: Function, steps: float) -> Function:
     taken many steps as Python is compiled, so that many small calls are not slow.
     """
     dispatcher = cast(Any, kernel)
-    if dispatcher.signatures:
+    if dispatcher.signatures or _all:
         return kernel
     _taken[dispatcher] = _taken.get(dispatcher, 0.0) + steps
     return kernel if _taken[dispatcher] > (_READ_IN if _kept(dispatcher) else _COMPILED_IN) else _plain(dispatcher)
+
+
+#: What holds while all is to be compiled.
+_all: list[bool] = []
+
+
+@contextmanager
+def no_python() -> Iterator[None]:
+    """Compile every kernel that is called."""
+    _all.append(True)
+    try:
+        yield
+    finally:
+        _all.pop()
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Says on a terminal why a first call takes long."""
+
+    def __init__(self) -> None:
+        self.began: list[float] = []
+        self.spent, self.said = 0.0, False
+
+    def on_start(self, event: Any) -> None:
+        self.began.append(time.monotonic())
+
+    def on_end(self, event: Any) -> None:
+        began = self.began.pop()
+        self.spent += 0.0 if self.began else time.monotonic() - began
+        if self.spent > _LONG and not self.said and not _all and sys.stderr is not None and sys.stderr.isatty():
+            self.said = True
+            print("dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them", file=sys.stderr)
+
+
+event.register("numba:compile", _Notice())
 
 
 @cache

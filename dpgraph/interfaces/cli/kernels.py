@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.compiled import KERNELS
+from dpgraph.compiled import KERNELS, no_python
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
@@ -43,8 +43,8 @@ class Compile:
 
     def run(self) -> None:
         """Make all calls, and say how much there was to do."""
-        for call in tqdm(calls(), desc="calls", disable=not self.progress):
-            with warnings.catch_warnings(), contextlib.suppress(MechanismHalted):
+        for call in tqdm(calls(), desc="calls", disable=None if not self.progress else False):
+            with warnings.catch_warnings(), contextlib.suppress(MechanismHalted), no_python():
                 warnings.simplefilter("ignore")
                 call()
         compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)

@@ -284,10 +284,12 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
 @njit()
 def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
-    G = np.zeros_like(V)
-    S = np.zeros_like(C.tables)
-    G[:, :, 0] = C.unary
-    for i in range(len(V)):
+    n, q, _ = V.shape
+    G = np.zeros(V.shape)
+    S = np.zeros(C.tables.shape)
+    for i in range(n):
+        for a in range(q):
+            G[i, a, 0] = C.unary[i, a]
         _gradient(i, C, S, 0.0, V, G[i])
     return G
 
