@@ -4,7 +4,7 @@ The statistic of a run is the log-likelihood ratio of its transcript (every nois
 computed from the exact values that a replay on the neighbour reveals. Who sees only the result cannot do better, so
 the audit is at least as strong as one from outputs.
 
-``python -m tests.privacy.statistical`` audits every entry of the registry and writes the table of benchmarks/results/audit.md, a row
+``python -m tests.privacy.statistical`` audits every entry of the registry and writes benchmarks/results/audit.md, a row
 as soon as it is known; ``--only`` audits the entries whose label matches, and leaves the other rows alone.
 """
 
