@@ -13,6 +13,7 @@ import dpgraph
 from dpgraph import compiled
 from dpgraph.compiled import KERNELS, at_once
 from dpgraph.interfaces.cli import main
+from dpgraph.linalg.subgraphs import ORDERS
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +65,12 @@ def test_the_command_says_how_much_there_was_to_do(capsys):
 
 #: Calls whose kernels may run as Python, on inputs that take them through most lines.
 SMALL = {
-    "cuts": lambda G: dpgraph.max_cut(G, rng=0).labels,
-    "tree-like": lambda G: dpgraph.max_cut(nx.barbell_graph(5, 9), rng=0).labels,
-    "bisection": lambda G: dpgraph.max_bisection(G, rng=0).labels,
+    "cuts": lambda G: vars(dpgraph.max_cut(G, rng=0)),
+    "tree-like": lambda G: vars(dpgraph.max_cut(nx.barbell_graph(5, 9), rng=0)),
+    "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0)),
     "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
     "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
-    "counts": lambda G: dpgraph.private_subgraph_counts(G, tuple(dpgraph.linalg.subgraphs.ORDERS), epsilon=4.0, rng=0).counts,
+    "counts": lambda G: dpgraph.private_subgraph_counts(G, tuple(ORDERS), epsilon=4.0, rng=0).counts,
 }
 
 
