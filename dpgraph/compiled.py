@@ -100,17 +100,17 @@ def no_python() -> Iterator[None]:
         _all.pop()
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
+class _Notice(event.Listener):
     """Says on a terminal why a first call takes long."""
 
     def __init__(self) -> None:
         self.began: list[float] = []
         self.spent, self.said = 0.0, False
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
         self.began.append(time.monotonic())
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
         began = self.began.pop()
         self.spent += 0.0 if self.began else time.monotonic() - began
         if self.spent > _LONG and not self.said and not _all and sys.stderr is not None and sys.stderr.isatty():
@@ -118,14 +118,14 @@ class _Notice(event.Listener):  # type: ignore[misc]
             print("dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them", file=sys.stderr)
 
 
-event.register("numba:compile", _Notice())
+event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]
 
 
 @cache
 def _kept(kernel: Any) -> bool:
     """Whether an earlier process has compiled it, for whatever types."""
-    index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    return index is not None and Path(index._index_path).exists()
+    file = getattr(getattr(kernel._cache, "_cache_file", None), "_index_path", None)  # noqa: SLF001
+    return file is not None and Path(file).exists()
 
 
 @cache

@@ -66,7 +66,8 @@ def draw_graph(
     ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
     by_label = np.argsort(labels[ends], kind="stable")
     starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
-    tails, heads = (ends[places] for places in on_thread(at_once(_made_simple, 16.0 * ends.size), ends, labels, by_label, starts, n, rng))
+    simple = at_once(_made_simple, 16.0 * ends.size)
+    tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
     half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
     return sparse.csr_array(half + half.T)
 

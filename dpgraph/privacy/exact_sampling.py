@@ -2,10 +2,10 @@
 
 A bound on a likelihood ratio does not survive floating point: compared numbers are off by rounding, and the tails of a
 floating-point sampler may be off by any factor. Here every draw is a function of E = -ln U, for a uniform real U whose
-first 63 or 64 bits are drawn. The function is computed in doubles. It jumps at some E; where E is so near to a jump that
-a logarithm that is right to 48 bits (doubles have 53) could be on the wrong side, the draw is made again from the same
-bits, with as many further digits and bits of U as it takes (:func:`_decided`). So a draw is that of exact arithmetic, and
-the same on every machine.
+first 63 or 64 bits are drawn. The function jumps at some E, and is computed in doubles. Where E is so near to a jump
+that a logarithm right to 48 bits (doubles have 53) could be on the wrong side, it is computed again from the same bits,
+with as many further digits and bits of U as it takes (:func:`_decided`). So a draw is that of exact arithmetic, and the
+same on every machine.
 
 References
 ----------
@@ -176,7 +176,7 @@ def _whole_parts(words: IntArray, rate: Fraction, generator: np.random.Generator
 
 @lru_cache(8)
 def _shift(rate: Fraction, digits: int) -> Decimal:
-    """c of a two-sided law, to so many digits."""
+    """The c of a two-sided law, to so many digits."""
     with localcontext(prec=digits):
         return Decimal(2).ln() - (1 + (-_decimal(rate)).exp()).ln()
 
@@ -185,18 +185,18 @@ def _coins(exponents: FloatArray, exact: Callable[[int], Fraction], generator: n
     """True with probability exp(-x) exactly, where ``exact(i)`` is x, and `exponents` are x in floating point."""
     words = _words(exponents.size, generator)
     ahead = np.exp(-exponents) - (words + 0.5) * 2.0**-64
-    coins = ahead > 0
-    for i in np.flatnonzero(np.abs(ahead) <= _NEAR_PROBABILITY):
+    coins: BoolArray = ahead > 0
+    for i in np.flatnonzero(np.abs(ahead) <= _NEAR_PROBABILITY).tolist():
         x = exact(i)
-        coins[i] = _decided(int(words[i]), 64, lambda E: E > _decimal(x), generator)  # noqa: B023
+        coins[i] = _decided(int(words[i]), 64, lambda E: _decimal(x) < E, generator)  # noqa: B023
     return coins
 
 
 def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generator: np.random.Generator) -> Answer:
     """``answer(E)``, monotone, for E = -ln U, where `word` holds the first bits of U.
 
-    They leave E between two ends. If both have one answer, that is it; else 64 more bits are drawn. Ends are widened far
-    beyond what rounding to `bits` decimal digits does here and in `answer`: it moves E by a few units of the last digits.
+    They leave E between two ends. If both have one answer, that is it; else 64 more bits are drawn. Ends are widened
+    far beyond what rounding to `bits` decimal digits does, here and in `answer`: to move E by a few units of the last.
     """
     while True:
         with localcontext(prec=bits, Emin=-(10**9), Emax=10**9):

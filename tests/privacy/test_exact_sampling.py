@@ -194,8 +194,7 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
     draws = discrete_gaussian(20, scale, rng(0))
     [rate] = proposed
     left = {
-        abs(y) * rate + g - y**2 / (2 * Fraction(scale) ** 2)
-        for y, g in zip(draws.tolist(), exponents, strict=True)
+        abs(y) * rate + g - y**2 / (2 * Fraction(scale) ** 2) for y, g in zip(draws.tolist(), exponents, strict=True)
     }
     assert len(left) == 1, "the same for every y"
     assert min(exponents) >= 0, "a probability"
