@@ -22,7 +22,7 @@ from dpgraph.extras import require
 from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.communities.api import private_communities

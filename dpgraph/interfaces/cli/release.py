@@ -28,7 +28,7 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
 from dpgraph.interfaces.cli.outputs import Output, deliver, say
 from dpgraph.privacy.budget_file import FileAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.guard import private_function
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport

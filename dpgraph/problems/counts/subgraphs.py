@@ -13,7 +13,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import check_counts, subgraphs_of
@@ -98,7 +99,6 @@ def private_subgraph_counts(  # noqa: PLR0913
     >>> low < exact < high, abs(counted.counts["triangle"] / exact - 1) < 0.05
     (True, True)
     """
-    show(progress)
     names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
     if not names or len(set(names)) < len(names) or not set(names) <= set(ORDERS):
         raise InvalidParameterError(
@@ -158,7 +158,6 @@ def private_transitivity(  # noqa: PLR0913
     >>> low < nx.transitivity(G) < high
     True
     """
-    show(progress)
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
     counted = _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))

@@ -16,7 +16,7 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.problems.cut.api import edges_per_flip
@@ -139,7 +139,6 @@ def private_max_2csp(  # noqa: PLR0913
         _RELATIONS[adjacency],
         check_scale("max_weight", max_weight),
     )
-    show(progress)
     asked = Arguments(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
         tables = partial(PrivateTables.read, instance, task.max_weight)
@@ -212,7 +211,6 @@ def private_max_k_cut(  # noqa: PLR0913
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight)
-    show(progress)
     differ = public_relation(None, k)
     asked, auto = Arguments(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
     return _release_assignment(EDGES, task, asked, auto, lambda: RelatedEdges(graph.read(), differ))

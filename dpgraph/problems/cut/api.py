@@ -12,7 +12,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
+from dpgraph.privacy.guard import private_function
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
@@ -116,7 +116,6 @@ def private_max_cut(  # noqa: PLR0913
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     asked = Arguments(mechanism, accountant, rng, on_halt)
-    show(progress)
     return _release_cut(source, (epsilon, delta), asked)
 
 
@@ -174,7 +173,6 @@ def private_max_bisection(  # noqa: PLR0913
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     asked = Arguments(mechanism, accountant, rng, on_halt)
-    show(progress)
     return _release_cut(source, (epsilon, delta), asked, balanced=True)
 
 

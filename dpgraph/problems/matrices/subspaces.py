@@ -12,7 +12,8 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU, private_function, show
+from dpgraph.privacy.call import LEAST_MU
+from dpgraph.privacy.guard import private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -107,7 +108,6 @@ def private_projector(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked())
@@ -169,7 +169,6 @@ def private_eigenspace(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    show(progress)
     check_choice("which", which, ("largest", "smallest"))
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
@@ -226,7 +225,6 @@ def private_low_rank(  # noqa: PLR0913
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
-    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
     released = release(opened, read_symmetric(A), Asked(core=True))
@@ -307,7 +305,6 @@ def private_singular_subspace(  # noqa: PLR0913
     >>> np.abs(found.right[:, 0]).round(1), found.converged
     (array([1., 0., 0.]), True)
     """
-    show(progress)
     if max_norm is not None:
         _check_records_alone(sensitivity, mechanism, certificate)
         return release_record_subspace(

@@ -22,7 +22,8 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
+from dpgraph.privacy.call import LEAST_MU, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
@@ -137,7 +138,6 @@ def private_linear_queries(  # noqa: PLR0913
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
-    show(progress)
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     shape = _histogram_shape(x, matrix.shape[1])
