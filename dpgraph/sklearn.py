@@ -25,8 +25,8 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.problems.communities.api import private_communities
-from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.communities import private_communities
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
 from dpgraph.problems.records.principal import leading_components
 from dpgraph.typing import FloatArray, GraphLike

@@ -86,6 +86,14 @@ class NoisyMaximum:
         return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)
 
 
+class Whole(NamedTuple):
+    """The budget of a call, in each currency; mu is 0 where it is pure."""
+
+    epsilon: float
+    delta: float
+    mu: float
+
+
 class Call:
     """A private call (:func:`open_call`), or a part of one: a share of its budget, or a mu or an epsilon of its own."""
 
@@ -118,6 +126,11 @@ class Call:
     def mu(self) -> float:
         """Gaussian-DP parameter of this part, if it is not."""
         return self.ledger.mu * math.sqrt(self.share) if self._mu is None else self._mu
+
+    @property
+    def whole(self) -> Whole:
+        """The budget of the whole call, of which this may be a part."""
+        return Whole(self.ledger.epsilon, self.ledger.delta, self.ledger.mu)
 
     @property
     def generator(self) -> np.random.Generator:
@@ -160,6 +173,10 @@ class Call:
         for part in parts:
             left -= part.mu**2
         return self.at_mu(math.sqrt(left))
+
+    def rest(self) -> Call:
+        """What the lines so far have left of a pure call."""
+        return self.at_epsilon(self.ledger.epsilon - math.fsum(entry.epsilon for entry in self.ledger.entries))
 
     def stage(self, *, slack: float = 0.0) -> Call:
         """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
@@ -244,6 +261,10 @@ class Call:
     def good_event(self, name: str, slack_share: float, *, candidates: int = 1) -> float:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
+
+    def rare_event(self, name: str, delta: float) -> None:
+        """Enter an event that may fail with `delta` and has no noise of its own."""
+        self.ledger.good_event(name, delta)
 
     def laplace_event(self, name: str, delta: float, *, scale: float) -> int:
         """Slack of an upper bound on an integer with Laplace noise, which may fail with `delta` (see the ledger's)."""

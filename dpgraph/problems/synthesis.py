@@ -12,7 +12,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities.api import most_communities
+from dpgraph.problems.communities import most_communities
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.releases.totals import release_degree_tails

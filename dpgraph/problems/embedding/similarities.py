@@ -11,7 +11,7 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
-from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
+from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import expected_flips, flip_limit
 from dpgraph.releases.eigenspaces.projector import Rank

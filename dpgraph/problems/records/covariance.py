@@ -127,7 +127,7 @@ def private_covariance(  # noqa: PLR0913
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
     noisy, _, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
-    size = law.size(call.ledger.epsilon, share)
+    size = law.size(call.whole.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
     if bound is not None and size.variance > 0:  # a tiny variance underflows

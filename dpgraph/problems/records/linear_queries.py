@@ -28,7 +28,8 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.records.query_noise import MECHANISMS
+from dpgraph.problems.strategy import Strategy
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
@@ -49,8 +50,6 @@ __all__ = [
     "private_linear_queries",
 ]
 
-#: What ``mechanism=`` names.
-MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
