@@ -127,6 +127,17 @@ def undecided_neighbours() -> Pairs:
         yield from _three_pairs(f"{label} degrees", weights)
 
 
+def clique_neighbours() -> Pairs:
+    """A ring and a clique whose degrees are nearly six times the average: one edge of the clique less."""
+    n, clique = 400, 56
+    weights = np.zeros((n, n))
+    weights[:clique, :clique] = 1.0 - np.eye(clique)
+    weights[clique:, clique:] = nx.to_numpy_array(nx.cycle_graph(n - clique))
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = 0.0
+    yield "clique", graph_data(weights, 1.0), graph_data(changed, 1.0)
+
+
 def hidden_neighbours() -> Pairs:
     """Graphs whose leading eigenvector lives on a clique that degrees hardly show, and one where they show it."""
     n, clique = 150, 8

@@ -51,6 +51,7 @@ from tests.privacy.inputs import (
     all_graph_neighbours,
     array_neighbours,
     bit_neighbours,
+    clique_neighbours,
     complete_graph_neighbours,
     cosine_neighbours,
     csp_neighbours,
@@ -216,6 +217,14 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "bounded-iterates", "communities": 3, "resolution": 2.0},
             {"mechanism": "randomized-response", "communities": 2},
         )
+    ),
+    Entry(  # where the degrees at the ends of edges choose
+        "private_communities",
+        clique_neighbours,
+        poisoned_graph(),
+        options={"mechanism": "auto"},
+        pure=True,
+        epsilon=2.0,
     ),
     *(
         Entry(
@@ -637,7 +646,7 @@ ENTRIES: tuple[Entry, ...] = (
 def strategy_entries() -> list[Entry]:
     """Entries of the strategies that none of :data:`ENTRIES` names: on the neighbours of the first of their function.
 
-    So a strategy is tested as soon as its file is in its folder. Write an entry of its own where other neighbours come
+    So a strategy is tested as soon as it stands in a registry. Write an entry of its own where other neighbours come
     closer to its worst case.
     """
     named = {(entry.function, entry.options.get("mechanism")) for entry in ENTRIES}

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
+from dpgraph.privacy.guard import private_function
 
 
 class PrivateGraph:
@@ -147,7 +147,6 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, progress: bool = False, **kwargs: Any) -> Any:
-        show(progress)
         asked = {name: kwargs.pop(name) for name in names if name in kwargs}
         for name in ("epsilon", "delta"):
             if asked.get(name) is None:

@@ -11,7 +11,8 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
@@ -71,7 +72,6 @@ def private_degrees(  # noqa: PLR0913
     >>> len(noisy.values), noisy.privacy.delta
     (51, 0.0)
     """
-    show(progress)
     check_choice("mechanism", mechanism, ("auto", "laplace", "gaussian"))
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
@@ -141,7 +141,6 @@ def private_degree_distribution(  # noqa: PLR0913
     >>> int(found.counts.sum()), found.privacy.delta, bool(abs(found.mean_degree - 9.975) < 0.1)
     (2000, 0.0, True)
     """
-    show(progress)
     check_optional_delta(delta)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)

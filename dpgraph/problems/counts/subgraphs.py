@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,18 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.strategy import Arguments, Facts, Registry
-from dpgraph.releases.subgraphs import check_counts, subgraphs_of
+from dpgraph.problems.driver import Asked
+from dpgraph.problems.strategy import Facts, Registry, Strategy
+from dpgraph.releases.subgraphs import (
+    check_counts,
+    release_by_ladder,
+    release_by_local_bounds,
+    release_by_smooth_sensitivity,
+    subgraphs_of,
+)
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 from dpgraph.typing import GraphLike
@@ -24,10 +33,63 @@ from dpgraph.typing import GraphLike
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import CountMechanism
 
-#: The strategies: ``run(options, subgraphs, pattern, call, delta)`` returns a
-#: :class:`~dpgraph.releases.subgraphs.ReleasedCount`. `subgraphs` is private
-#: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget for this pattern.
-COUNTS = Registry("dpgraph.problems.counts.strategies")
+
+@dataclass(frozen=True)
+class Ladder:
+    """Integers around the count, less probable the more edges away from the graph they could be a count. Pure.
+
+    References
+    ----------
+    J. Zhang, G. Cormode, C. Procopiuc, D. Srivastava, X. Xiao, "Private release of graph statistics using ladder
+    functions", SIGMOD 2015; :mod:`dpgraph.bounds.ladder` (raised widths, nearly twice the rate).
+    """
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Cauchy noise in proportion to the smooth sensitivity: pure, but one answer in twenty is far off.
+
+    References
+    ----------
+    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data analysis", STOC 2007;
+    :func:`dpgraph.bounds.ladder.smooth_scale` (the discrete law, with tighter constants).
+    """
+
+
+@dataclass(frozen=True)
+class LocalSensitivity:
+    """A private upper bound on what one edge adds, then Laplace noise of that size. Needs delta: the bound may fail.
+
+    References
+    ----------
+    V. Karwa, S. Raskhodnikova, A. Smith, G. Yaroslavtsev, "Private analysis of graph structure", VLDB 2011.
+    """
+
+
+#: ``run(options, subgraphs, pattern, call, delta)`` returns a :class:`~dpgraph.releases.subgraphs.ReleasedCount`.
+#: `subgraphs` is private (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget
+#: for this pattern.
+COUNTS = Registry(
+    "counts of subgraphs",
+    Strategy(
+        "ladder",
+        Ladder,
+        pure=lambda _: True,
+        run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
+    ),
+    Strategy(
+        "smooth",
+        Smooth,
+        pure=lambda _: True,
+        run=lambda _, subgraphs, pattern, call, delta: release_by_smooth_sensitivity(subgraphs, pattern, call),
+    ),
+    Strategy(
+        "local-sensitivity",
+        LocalSensitivity,
+        pure=lambda _: False,
+        run=lambda _, subgraphs, pattern, call, delta: release_by_local_bounds(subgraphs, pattern, call, delta),
+    ),
+)
 
 
 @private_function
@@ -98,7 +160,6 @@ def private_subgraph_counts(  # noqa: PLR0913
     >>> low < exact < high, abs(counted.counts["triangle"] / exact - 1) < 0.05
     (True, True)
     """
-    show(progress)
     names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
     if not names or len(set(names)) < len(names) or not set(names) <= set(ORDERS):
         raise InvalidParameterError(
@@ -106,7 +167,7 @@ def private_subgraph_counts(  # noqa: PLR0913
         )
     shares = dict.fromkeys(names, 1 / len(names))
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    return _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
+    return _count(G, shares, door, (epsilon, delta), Asked(mechanism, accountant, rng))
 
 
 @private_function
@@ -158,16 +219,15 @@ def private_transitivity(  # noqa: PLR0913
     >>> low < nx.transitivity(G) < high
     True
     """
-    show(progress)
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    counted = _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
+    counted = _count(G, shares, door, (epsilon, delta), Asked(mechanism, accountant, rng))
     value = 3 * counted.counts["triangle"] / max(counted.counts["wedge"], 1)
     return PrivateEstimate(min(max(value, 0.0), 1.0), counted, counted.privacy)
 
 
 def _count(
-    G: GraphLike, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Arguments
+    G: GraphLike, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Asked
 ) -> PrivateCounts:
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,11 +12,12 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, open_call, private_function, show
-from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.guard import private_function
+from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
-from dpgraph.problems.embedding.strategies import noisy_power
-from dpgraph.problems.embedding.strategy import EMBEDDINGS
+from dpgraph.problems.embedding.strategies import EMBEDDINGS
+from dpgraph.problems.embedding.strategies.noisy_power import release_start
 from dpgraph.problems.strategy import Facts, Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
@@ -31,15 +30,13 @@ if TYPE_CHECKING:
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 
-#: What runs once the budget is debited.
-Release = Callable[[Graph, Call], PrivateNormalizedAdjacency]
 
+@dataclass(frozen=True)
+class EmbeddingFacts(Facts):
+    """What is public, and what "auto" chooses between: both with the options that were given beside it."""
 
-class _Plan(NamedTuple):
-    """How a call spends its budget."""
-
-    run: Release
-    spending: Spending = Spending()
+    answers: Any = None
+    products: Any = None
 
 
 @private_function
@@ -123,19 +120,22 @@ def private_normalized_adjacency(  # noqa: PLR0913
     >>> private.basis.shape, private.mechanism, private.privacy.delta
     ((400, 2), 'randomized-response', 0.0)
     """
-    show(progress)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
+    facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
     if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
         mechanism = "coherence"  # the only strategy that reads it
-    strategy, options = EMBEDDINGS.resolve(mechanism)
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
-    plan = _automatic(facts, given) if strategy is None else _plan(strategy.name, _filled(options, given), facts)
-    spent: dict[str, Any] = plan.spending._asdict()
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng, **spent)
-    return replace(plan.run(source.read(), call), privacy=call.report())
+    strategy, options = EMBEDDINGS.resolve(mechanism)
+    if strategy is not None:
+        asked = _filled(options, given)
+    else:
+        asked, either = "auto", [_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS)]
+        facts = replace(facts, answers=either[0], products=either[1])
+    released = release(EMBEDDING, source.read, facts, Asked(asked, accountant, rng))
+    found: PrivateNormalizedAdjacency = released.found
+    return replace(found, privacy=released.privacy)
 
 
 def _filled(options: Any, given: dict[str, Any]) -> Any:
@@ -154,49 +154,28 @@ def _filled(options: Any, given: dict[str, Any]) -> Any:
     return options
 
 
-def _plan(name: str, options: Any, facts: Facts) -> _Plan:
-    """The plan of one strategy, whose options are validated."""
-    pure = "mechanism='randomized-response', or 'noisy-power' with rank=1"
-    return _Plan(partial(EMBEDDINGS[name].run, options), EMBEDDINGS[name].spends(options, facts, pure))
-
-
-def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
-    """What "auto" runs; products of a pure call have one column."""
-    answers, products = (_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS))
+def _choose(facts: EmbeddingFacts) -> Any:
+    """What "auto" takes, or by which released number it is chosen; products of a pure call have one column."""
+    answers, products = facts.answers, facts.products
     columns = check_rank(products.rank, facts.n, POWER_RANK)[-1]
     if products.rank == "auto" and facts.delta == 0:
         columns = 1
     if columns == 1:
         products = replace(products, rank=1)
     EMBEDDINGS[PRODUCTS].check(products, facts)
+    options = {ANSWERS: answers, PRODUCTS: products}
     chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
-    if not isinstance(chosen, str):
-        EMBEDDINGS[ANSWERS].check(answers, facts)
-    else:
-        return _plan(chosen, answers if chosen == ANSWERS else products, facts)
-    release: dict[str, Release] = {
-        ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers),
-        PRODUCTS: partial(EMBEDDINGS[PRODUCTS].run, products),
-    }
-    if chosen.question == RESIDUAL:
-        return _Plan(partial(_by_residual, chosen, release[ANSWERS], products))
-    return _Plan(partial(_by_unevenness, chosen, release, columns), Spending(facts.delta, staged=True))
+    if isinstance(chosen, str):
+        return options[chosen]
+
+    def ask(graph: Graph, call: Call, _: Any) -> tuple[Any, Call, Any]:
+        if chosen.question == RESIDUAL:  # products go on from what this releases
+            start, rest = release_start(graph, call)
+            return start, rest, start
+        return release_unevenness(graph, columns, call), call, None  # one bit, after which the rest is free
+
+    spending = Spending() if chosen.question == RESIDUAL else Spending(facts.delta, staged=True)
+    return Undecided(chosen.question, lambda answer: options[chosen.then(answer)], ask, (answers, products), spending)
 
 
-def _by_unevenness(
-    chosen: Undecided, release: dict[str, Release], columns: int, graph: Graph, call: Call
-) -> PrivateNormalizedAdjacency:
-    """Release one bit about the degrees, then what it chooses; the rest of the budget is free after it."""
-    name = chosen.then(release_unevenness(graph, columns, call))
-    return release[name](graph, call.decide(pure=name == ANSWERS))
-
-
-def _by_residual(
-    chosen: Undecided, answers: Release, products: Any, graph: Graph, call: Call
-) -> PrivateNormalizedAdjacency:
-    """Release how far the degrees are from the leading eigenvector; products go on from there."""
-    start, spent = noisy_power.release_start(graph, call)
-    rest = call.at_epsilon(call.epsilon - spent)
-    if chosen.then(start) == ANSWERS:
-        return answers(graph, rest)
-    return noisy_power.release_vector(products, graph, start, rest)
+EMBEDDING = Problem(EMBEDDINGS, auto=_choose, pure="mechanism='randomized-response', or 'noisy-power' with rank=1")

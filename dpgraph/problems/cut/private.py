@@ -1,9 +1,7 @@
-"""Private max-cut and max-bisection, and what ``mechanism="auto"`` stands for: a public rule."""
+"""Private max-cut and max-bisection."""
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,14 +10,13 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
-from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
-from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
-from dpgraph.releases.all_cuts import LARGEST
-from dpgraph.releases.answers import LARGEST_EPSILON, expected_flips, flip_limit
+from dpgraph.privacy.guard import private_function
+from dpgraph.problems.cut.solve import Cut
+from dpgraph.problems.cut.strategies import CUTS, CutFacts, choose
+from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.strategy import MAIN_SHARE
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult
-from dpgraph.tuning import ANSWER_RULE
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
@@ -28,13 +25,15 @@ if TYPE_CHECKING:
 OnHalt = Literal["raise", "fallback"]
 
 _VALUE_SHARE = 0.02
-_CUT = Labelling(
+CUT = Problem(
     CUTS,
-    (1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE),
-    total=release_total_weight,
-    value=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
+    auto=choose,
+    pure="mechanism='bounded-iterates'",
+    shares=(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE),
+    first=release_total_weight,
+    worth=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
     # A random balanced cut, which cuts at least half of the edges in expectation.
-    at_random=lambda generator, task: Cut((generator.permutation(task.n) % 2).astype(np.int8)),
+    at_random=lambda generator, facts: Cut((generator.permutation(facts.n) % 2).astype(np.int8)),
 )
 
 
@@ -115,8 +114,7 @@ def private_max_cut(  # noqa: PLR0913
     True
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    asked = Arguments(mechanism, accountant, rng, on_halt)
-    show(progress)
+    asked = Asked(mechanism, accountant, rng, on_halt)
     return _release_cut(source, (epsilon, delta), asked)
 
 
@@ -173,18 +171,17 @@ def private_max_bisection(  # noqa: PLR0913
     [200, 200]
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    asked = Arguments(mechanism, accountant, rng, on_halt)
-    show(progress)
+    asked = Asked(mechanism, accountant, rng, on_halt)
     return _release_cut(source, (epsilon, delta), asked, balanced=True)
 
 
 def _release_cut(
-    source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False
+    source: GraphSource, budget: tuple[float, float], asked: Asked, *, balanced: bool = False
 ) -> PrivateCutResult:
-    n, epsilon, delta = source.n_vertices, check_epsilon(budget[0]), check_optional_delta(budget[1])
-    task = CutTask(n, source.max_weight, epsilon, delta, balanced)
-    auto = decide(n, epsilon, weighted=source.weighted)
-    cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
+    epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
+    facts = CutFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, balanced=balanced)
+    released = release(CUT, source.read, facts, asked)
+    cut, total, value = released.found, released.known, released.worth
     first, second = vertex_sets(source.nodes, cut.labels, 2)
     return PrivateCutResult(
         partition=(first, second),
@@ -194,36 +191,6 @@ def _release_cut(
         estimated_value_std=value.std,
         estimated_total_weight=total.value,
         upper_bound=cut.upper_bound,
-        mechanism=mechanism,
-        privacy=report,
+        mechanism=released.mechanism,
+        privacy=released.privacy,
     )
-
-
-def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
-    """The strategy that "auto" takes, or by which released number it is chosen. All of them are pure.
-
-    All cuts of a few vertices can be weighed. Randomised response hides the edges of a vertex among n p false answers,
-    p = 1/(1 + e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph, or three
-    times that where epsilon is large enough for a single look to be precise. Elsewhere, and where edges may weigh
-    something between 0 and `max_weight`, of which a one-bit answer tells little (`weighted`), bounded iterates pay for
-    one row at a time, whatever n.
-    """
-    if n <= LARGEST:
-        return "permute-and-flip"
-    if weighted:
-        return "bounded-iterates"
-    return Undecided("average degree, in edges", partial(decide_by_degree, n, epsilon))
-
-
-def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
-    """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
-    enough = ANSWER_RULE.all_early if epsilon < ANSWER_RULE.late_epsilon else ANSWER_RULE.all_late
-    few_edges = edges_per_flip(n, epsilon, mean_degree) < enough
-    if few_edges or expected_flips(n, epsilon * MAIN_SHARE) > flip_limit():
-        return "bounded-iterates"
-    return "randomized-response"
-
-
-def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
-    """Edges of a vertex for each of the (n - 1)/(1 + e**epsilon) false answers at it; 0 where there are no pairs."""
-    return mean_degree * (1 + math.exp(min(epsilon * MAIN_SHARE, LARGEST_EPSILON))) / (n - 1) if n > 1 else 0.0

@@ -1,8 +1,9 @@
-"""Private 2-CSPs and private max-k-cut, and what ``mechanism="auto"`` stands for: a public rule."""
+"""Private 2-CSPs and private max-k-cut."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -16,12 +17,11 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
-from dpgraph.problems.cut.api import edges_per_flip
-from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Registry, Undecided, release_labels
-from dpgraph.releases.answers import expected_flips
+from dpgraph.problems.csp.strategies import EDGES, TABLES, CSPFacts, choose
+from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.strategy import MAIN_SHARE
 from dpgraph.releases.constraints import (
     PrivateCSP,
     PrivateTables,
@@ -30,17 +30,13 @@ from dpgraph.releases.constraints import (
     release_total,
     release_value,
 )
-from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.csp import PrivateCSPResult
-from dpgraph.tuning import ANSWER_RULE
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
 
 _TOTAL_SHARE = 0.005
-#: Expected answers times squared labels beyond this number would not fit into memory.
-_TABLE_LIMIT = 3e7
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -48,6 +44,17 @@ _RELATIONS: dict[str, Relation] = {
     "constraint": Constraint(),
     "edge": Edge("the weight of one pair of variables, by at most max_weight, under a public relation"),
 }
+#: Labels where edges are private, and where tables are.
+EDGE_LABELS = Problem(
+    EDGES,
+    auto=choose,
+    pure="mechanism='bounded-iterates'",
+    shares=(_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
+    first=release_total,
+    worth=release_value,
+    at_random=lambda generator, facts: generator.integers(0, len(facts.alphabet), facts.n),
+)
+TABLE_LABELS = replace(EDGE_LABELS, strategies=TABLES, auto=lambda _facts: "bounded-iterates")
 
 
 @private_function
@@ -131,21 +138,22 @@ def private_max_2csp(  # noqa: PLR0913
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
         )
-    task = CSPTask(
-        instance.variables,
-        instance.alphabet,
+    max_weight = check_scale("max_weight", max_weight)
+    facts = CSPFacts(
+        len(instance.variables),
+        max_weight,
         check_epsilon(epsilon),
         check_optional_delta(delta),
+        is_weighted(None, max_weight),
         _RELATIONS[adjacency],
-        check_scale("max_weight", max_weight),
+        instance.variables,
+        instance.alphabet,
     )
-    show(progress)
-    asked = Arguments(mechanism, accountant, rng, on_halt)
+    asked = Asked(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
-        tables = partial(PrivateTables.read, instance, task.max_weight)
-        return _release_assignment(TABLES, task, asked, "bounded-iterates", tables)
-    edges = partial(RelatedEdges.read, instance, public_relation(relation, len(task.alphabet)), task.max_weight)
-    return _release_assignment(EDGES, task, asked, _decide(task, weighted=is_weighted(None, max_weight)), edges)
+        return _release_assignment(TABLE_LABELS, partial(PrivateTables.read, instance, max_weight), facts, asked)
+    edges = partial(RelatedEdges.read, instance, public_relation(relation, len(facts.alphabet)), max_weight)
+    return _release_assignment(EDGE_LABELS, edges, facts, asked)
 
 
 @private_function
@@ -209,63 +217,28 @@ def private_max_k_cut(  # noqa: PLR0913
     (3, True)
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
-    graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight)
-    show(progress)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    nodes, budget = source.nodes, (check_epsilon(epsilon), check_optional_delta(delta))
+    facts = CSPFacts(len(nodes), source.max_weight, *budget, source.weighted, Edge(), nodes, tuple(range(k)))
     differ = public_relation(None, k)
-    asked, auto = Arguments(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
-    return _release_assignment(EDGES, task, asked, auto, lambda: RelatedEdges(graph.read(), differ))
+    asked = Asked(mechanism, accountant, rng)
+    return _release_assignment(EDGE_LABELS, lambda: RelatedEdges(source.read(), differ), facts, asked)
 
 
 def _release_assignment(
-    strategies: Registry, task: CSPTask, asked: Arguments, auto: str | Undecided, read: Callable[[], PrivateCSP]
+    problem: Problem, read: Callable[[], PrivateCSP], facts: CSPFacts, asked: Asked
 ) -> PrivateCSPResult:
-    labels = len(task.alphabet)
-    check_memory(f"{labels} labels of {task.n} variables", fields=(16, task.n, labels))
-    problem = Labelling(
-        strategies,
-        (_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
-        total=release_total,
-        value=release_value,
-        at_random=lambda generator, task: generator.integers(0, len(task.alphabet), task.n),
-    )
-    labels, mechanism, total, value, report = release_labels(problem, task, asked, auto, read)
+    q = len(facts.alphabet)
+    check_memory(f"{q} labels of {facts.n} variables", fields=(16, facts.n, q))
+    released = release(problem, read, facts, asked)
+    labels = released.found
     return PrivateCSPResult(
-        assignment={v: task.alphabet[a] for v, a in zip(task.variables, labels.tolist(), strict=True)},
+        assignment={v: facts.alphabet[a] for v, a in zip(facts.variables, labels.tolist(), strict=True)},
         labels=labels,
-        alphabet=task.alphabet,
-        estimated_value=value.value,
-        estimated_value_std=value.std,
-        estimated_total_weight=total.value,
-        mechanism=mechanism,
-        privacy=report,
+        alphabet=facts.alphabet,
+        estimated_value=released.worth.value,
+        estimated_value_std=released.worth.std,
+        estimated_total_weight=released.known.value,
+        mechanism=released.mechanism,
+        privacy=released.privacy,
     )
-
-
-def _decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
-    """The strategy that "auto" takes, or by which released number it is chosen.
-
-    One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
-    """
-    if weighted:
-        return "bounded-iterates"
-    by_degree = partial(decide_labels, task.n, task.epsilon, labels=len(task.alphabet))
-    return Undecided("average degree, in edges", by_degree)
-
-
-def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
-    """The strategy for a released average degree, in edges.
-
-    Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
-    edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates
-    pay for one row at a time, whatever n.
-    """
-    ratio = edges_per_flip(n, epsilon, mean_degree)
-    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
-    least = ANSWER_RULE.core_labels if epsilon >= ANSWER_RULE.labels_epsilon else ANSWER_RULE.core
-    if ratio < least or answers * labels**2 > _TABLE_LIMIT:
-        return "bounded-iterates"
-    if ratio >= ANSWER_RULE.all_late:
-        return "randomized-response"
-    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"
