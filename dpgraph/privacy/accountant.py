@@ -112,7 +112,7 @@ class PrivacyAccountant:
 
     def __init__(self, *, epsilon: float, delta: float = 0.0, edges_per_person: int = 1) -> None:
         self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
-        self._edges_per_person = check_integer("edges_per_person", edges_per_person, 1)
+        self._edges_per_person = check_integer("edges_per_person", edges_per_person, 1, 2**53)
         self._charged = Spent()
         self._ledgers: list[Ledger] = []
         self._streams = UsedStreams()

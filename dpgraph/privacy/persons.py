@@ -57,38 +57,37 @@ def delta_share(epsilon: float, edges: int) -> float:
 
 
 @contextmanager
-def at_edge_level(accountant: Any, epsilon: Any, delta: Any) -> Iterator[dict[str, float]]:
+def at_edge_level(who: Any, epsilon: Any, delta: Any) -> Iterator[dict[str, float]]:
     """What a private function is to be called with in place of its arguments: the budget that one edge of a person gets.
 
     Nothing is replaced without persons, without an epsilon, or inside a function whose budget has been divided.
     """
-    if accountant is None and inside_a_block():
-        accountant = ambient_accountant()
-    edges, divided = getattr(accountant, "edges_per_person", 1), _DIVIDED.get()
-    done = divided is not None and divided.accountant is accountant
+    if who is None and inside_a_block():
+        who = ambient_accountant()
+    edges, divided = getattr(who, "edges_per_person", 1), _DIVIDED.get()
+    done = divided is not None and divided.accountant is who
     if edges == 1 or done or epsilon is None:
         yield {}
         return
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(0.0 if delta is None else delta)
     edge = (epsilon / edges, delta * delta_share(epsilon, edges))
-    token = _DIVIDED.set(_Divided(accountant, (epsilon, delta), edge))
+    token = _DIVIDED.set(_Divided(who, (epsilon, delta), edge))
     try:
         yield {"epsilon": edge[0]} | ({"delta": edge[1]} if delta > 0 else {})
     finally:
         _DIVIDED.reset(token)
 
 
-def person_cost(accountant: PrivacyAccountant | None, epsilon: float, delta: float) -> Group | None:
+def person_cost(who: PrivacyAccountant | None, epsilon: float, delta: float) -> Group | None:
     """What a call that spends (epsilon, delta) on one edge is for the persons of this accountant; None for k = 1."""
-    if accountant is None or accountant.edges_per_person == 1:
+    if who is None or who.edges_per_person == 1:
         return None
-    edges, divided = accountant.edges_per_person, _DIVIDED.get()
+    edges, divided = who.edges_per_person, _DIVIDED.get()
     whole = epsilon * edges
-    asked = divided.asked if divided is not None and divided.accountant is accountant else (whole, delta)
-    if divided is not None and asked is divided.asked and epsilon == divided.edge[0]:
-        whole = asked[0]  # what rounding has made of it
-        if delta == divided.edge[1]:
-            return Group(edges, *asked)
+    if divided is not None and divided.accountant is who and epsilon == divided.edge[0]:
+        whole = divided.asked[0]  # which rounding has moved
+        if 0 < delta == divided.edge[1]:
+            return Group(edges, *divided.asked)
     share = delta_share(whole, edges)
     if delta >= share and delta > 0:
         raise InvalidParameterError(

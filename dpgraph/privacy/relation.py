@@ -79,6 +79,10 @@ class Node(Relation):
         super().__init__("node", "all edges of one vertex, which may be replaced by any others")
 
 
+#: Relations of graphs, by the name that ``adjacency=`` takes.
+GRAPHS: dict[str, Relation] = {"edge": Edge(), "node": Node()}
+
+
 def of_persons(relation: Relation, edges: int) -> Relation:
     """The relation of a call under an accountant of persons with so many edges."""
     if relation.key != Edge().key:
