@@ -38,10 +38,10 @@ def truncated_tails(limit: int) -> float:
 
     Edges are kept one by one, in a public order of all pairs, if both ends have kept fewer than D. *Proof.* Go through
     the pairs in this order on G and G' at once, and let s be the sum over vertices u other than v of |k_u - k'_u|, k_u
-    and k'_u the edges that u has kept. A pair {u, x} without v is an edge of both or of neither. If only G keeps it, one
-    of its ends, u say, is full in G' and not in G: k'_u > k_u, and the distance at u falls by 1, while that at x rises
-    by at most 1. So s does not rise. A pair with v raises s by at most 1, and only where just one of G and G' keeps it.
-    In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is at most
+    and k'_u the edges that u has kept. A pair {u, x} without v is an edge of both or of neither. If only G keeps it,
+    one of its ends, u say, is full in G' and not in G: k'_u > k_u, and the distance at u falls by 1, while that at x
+    rises by at most 1. So s does not rise. A pair with v raises s by at most 1, and only where just one of G and G'
+    keeps it. In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is at most
     a + b + |a - b| = 2 max(a, b) <= 2 D. A vertex counts in as many tails as it has edges, so that the tails move by no
     more in l1. (The *edges* that are kept may all be others: nothing but degrees is private at this price.)
 

@@ -3,19 +3,22 @@
 Both move little when all edges of one vertex are replaced: :mod:`dpgraph.bounds.nodes`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
-from dpgraph.graph import Graph
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import IntArray
 
 #: Multipliers of the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection of 64 bits.
 _MIX = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
 
 
-def twice_the_flow(graph: Graph, limit: int) -> int:
+def twice_the_flow(counts: IntArray, within: Callable[[IntArray], sparse.csr_array], limit: int) -> int:
     """Twice the maximum fractional flow f_D: the largest sum of numbers in [0, 1] on the edges, at most D at a vertex.
+
+    `counts` are the numbers of edges of the vertices, and ``within(rows)`` is the matrix of the edges between some.
 
     *Which edges matter.* Call a vertex heavy if it has more than D edges. Edges between light vertices count 1. An edge
     from a heavy to a light vertex uses one unit of a heavy one, an edge between heavy ones uses two: what such an edge
@@ -25,13 +28,12 @@ def twice_the_flow(graph: Graph, limit: int) -> int:
     *Those.* A solution is the mean of x and its transpose for a flow from a copy of the vertices to another one, with
     capacities 1 on both directions of an edge: half the maximum of that flow, whose capacities are integers.
     """
-    counts = graph.edge_counts()
     heavy = np.flatnonzero(counts > limit)
-    inner = sparse.csr_array(graph.within(heavy))
+    inner = within(heavy)
     to_light = counts[heavy] - np.diff(inner.indptr)
     kept = np.minimum(to_light, limit)
     light = int(counts.sum()) - 2 * int(to_light.sum()) - inner.nnz
-    return light + 2 * int(kept.sum()) + _flow(inner, limit - kept)
+    return int(light + 2 * kept.sum()) + _flow(inner, limit - kept)
 
 
 def _flow(inner: sparse.csr_array, room: IntArray) -> int:
@@ -46,13 +48,13 @@ def _flow(inner: sparse.csr_array, room: IntArray) -> int:
     return int(maximum_flow(sparse.csr_matrix(network), 2 * n, 2 * n + 1).flow_value) if n and rows.size else 0
 
 
-def truncated_degrees(graph: Graph, limit: int, order: int) -> IntArray:
+def truncated_degrees(adjacency: sparse.csr_array, limit: int, order: int) -> IntArray:
     """Degrees after edges were kept one by one, in a public order of all pairs, if both ends had fewer than `limit`.
 
     The order is that of a hash of the pair and of the number `order`: no vertex comes first with all its edges.
     """
-    n = graph.n_vertices
-    upper = sparse.coo_array(sparse.triu(graph.adjacency))
+    n = adjacency.shape[0]
+    upper = sparse.coo_array(sparse.triu(adjacency))
     pairs = upper.row.astype(np.uint64) * np.uint64(n) + upper.col.astype(np.uint64)
     mixed = pairs + np.uint64(order)
     for multiplier, shift in zip(_MIX, (30, 27), strict=True):

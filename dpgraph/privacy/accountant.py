@@ -69,8 +69,8 @@ class PrivacyAccountant:
     delta : float, default 0.0
         Total delta in [0, 1). With 0 only pure-DP calls fit.
     edges_per_person : int, default 1
-        Neighbours differ in at most this many vertex pairs that share a vertex: what is protected is a person with up to
-        so many edges, whom a call costs what was asked of it, since it spends less on each edge (docs/persons.md).
+        Neighbours differ in at most this many vertex pairs that share a vertex: the epsilon and delta of a call are a
+        promise to a person with up to so many edges, and it spends less on each edge (docs/persons.md).
 
     Notes
     -----

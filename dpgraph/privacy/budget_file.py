@@ -92,8 +92,8 @@ class FileAccountant(PrivacyAccountant):
         for name, asked in (("epsilon", epsilon), ("delta", delta), ("edges_per_person", edges_per_person)):
             if asked is not None and asked != budget[name]:
                 raise InvalidParameterError(
-                    f"the budget file {self._path} has {name}={budget[name]:g} in all, not {asked!r}; a budget is fixed "
-                    "when its file is made"
+                    f"the budget file {self._path} has {name}={budget[name]:g} in all, not {asked!r}; a budget is "
+                    "fixed when its file is made"
                 )
         super().__init__(**budget)
 

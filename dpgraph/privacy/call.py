@@ -128,7 +128,7 @@ class Call:
 
     @property
     def edges(self) -> int:
-        """How many pairs at one vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
+        """How many pairs at a vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
         return self.ledger.group.edges if self.ledger.gaussian_only else 1
 
     @property

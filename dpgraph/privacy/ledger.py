@@ -199,8 +199,9 @@ class Ledger:
         """A line of this ledger, which is about one edge, as it reads for all of a person's: of the same noise."""
         if (k := self.group.edges) == 1:
             return entry
-        sums = {"sensitivity": k * entry.sensitivity, "mu": k * entry.mu, "epsilon": k * entry.epsilon}
-        return replace(entry, **sums, delta_share=self._times_delta * entry.delta_share)
+        failure = self._times_delta * entry.delta_share
+        moved = replace(entry, sensitivity=k * entry.sensitivity, delta_share=failure)
+        return replace(moved, mu=k * entry.mu, epsilon=k * entry.epsilon)
 
     def _record(self, entry: LedgerEntry) -> None:
         entries = [*self.entries, entry]

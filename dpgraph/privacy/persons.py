@@ -2,7 +2,7 @@
 
 Neighbours of an accountant with ``edges_per_person=k`` differ in up to k vertex pairs that share a vertex. A path of k
 steps leads from one to the other, each over one pair, and every graph on it is an input. So whatever holds for one pair
-holds along it (docs/persons.md, "Theorem"), at these prices:
+holds along it (docs/proofs.md, "Composition", rule 6), at these prices:
 
 - pure: k epsilon;
 - (epsilon, delta): k epsilon, and delta (1 + e^epsilon + ... + e^((k-1) epsilon));
@@ -58,7 +58,7 @@ def delta_share(epsilon: float, edges: int) -> float:
 
 @contextmanager
 def at_edge_level(who: Any, epsilon: Any, delta: Any) -> Iterator[dict[str, float]]:
-    """What a private function is to be called with in place of its arguments: the budget that one edge of a person gets.
+    """What a private function is called with in place of its arguments: the budget that one edge of a person gets.
 
     Nothing is replaced without persons, without an epsilon, or inside a function whose budget has been divided.
     """

@@ -35,7 +35,7 @@ def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
     """
     choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
     limits = _limits(graph.n_vertices)
-    flows = [twice_the_flow(graph, limit) for limit in limits]
+    flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     best = _chosen(flows, limits, [(2 / choice.epsilon + 2 / rest.epsilon) * limit for limit in limits], choice)
     limit, exact = limits[best], np.array([float(flows[best] // 2)])
     found = rest.release(Measurement("edges within the limit", exact, l1=nodes.flow(limit), unit=1.0))
@@ -49,10 +49,10 @@ def release_truncated_tails(graph: Graph, call: Call) -> Released:
     """
     choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
     limits = _limits(graph.n_vertices)
-    flows = [twice_the_flow(graph, limit) for limit in limits]
+    flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     prices = [nodes.truncated_tails(limit) / rest.epsilon * math.sqrt(limit) for limit in limits]
     limit = limits[_chosen(flows, limits, prices, choice)]
-    kept = truncated_degrees(graph, limit, int(call.generator.integers(2**63)))
+    kept = truncated_degrees(graph.adjacency, limit, int(call.generator.integers(2**63)))
     tails = np.cumsum(np.bincount(kept, minlength=limit + 1)[::-1], dtype=np.float64)[::-1][1:]
     bound = nodes.truncated_tails(limit)
     return rest.release(Measurement("vertices that keep at least k edges", tails, l1=bound, unit=1.0))

@@ -30,7 +30,8 @@ class BudgetFile:
 
     def run(self) -> None:
         """Make or open the file, and print its budget and its charges."""
-        accountant = FileAccountant(self.file, epsilon=self.epsilon, delta=self.delta, edges_per_person=self.edges_per_person)
+        asked = {"epsilon": self.epsilon, "delta": self.delta}
+        accountant = FileAccountant(self.file, **asked, edges_per_person=self.edges_per_person)
         budgets = {"total": accountant.total, "spent": accountant.spent, "left": accountant.remaining}
         for name, budget in budgets.items():
             say(f"{name:<6} epsilon={budget.epsilon:<10.4g} delta={budget.delta:g}")

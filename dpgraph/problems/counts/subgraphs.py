@@ -96,8 +96,8 @@ def private_subgraph_counts(  # noqa: PLR0913
     References
     ----------
     Zhang et al., SIGMOD 2015 (ladder); Nissim, Raskhodnikova, Smith, STOC 2007 (smooth sensitivity); Karwa et al., VLDB
-    2011 (bounds on local sensitivity). S. Kasiviswanathan, K. Nissim, S. Raskhodnikova, A. Smith, "Analyzing graphs with
-    node differential privacy", TCC 2013 (flow).
+    2011 (bounds on local sensitivity). S. Kasiviswanathan, K. Nissim, S. Raskhodnikova, A. Smith, "Analyzing graphs
+    with node differential privacy", TCC 2013 (flow).
 
     Examples
     --------
@@ -214,8 +214,8 @@ def _count_edges(
     """The number of edges, for neighbours that differ in all edges of one vertex."""
     if names != ("edge",) or asked.mechanism != "auto":
         raise InvalidParameterError(
-            "with adjacency='node', patterns must be 'edge' and mechanism 'auto': one vertex may change any other count "
-            "without a bound that is of use. For persons with up to k edges, call with adjacency='edge' under an "
+            "with adjacency='node', patterns must be 'edge' and mechanism 'auto': what one vertex may change in other "
+            "counts leaves nothing of them. For persons with up to k edges, call with adjacency='edge' under an "
             "accountant with edges_per_person=k. Nothing was read and nothing was spent"
         )
     check_optional_delta(budget[1])
