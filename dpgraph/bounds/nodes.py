@@ -41,9 +41,9 @@ def truncated_tails(limit: int) -> float:
     and k'_u the edges that u has kept. A pair {u, x} without v is an edge of both or of neither. If only G keeps it,
     one of its ends, u say, is full in G' and not in G: k'_u > k_u, and the distance at u falls by 1, while that at x
     rises by at most 1. So s does not rise. A pair with v raises s by at most 1, and only where just one of G and G'
-    keeps it. In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is at most
-    a + b + |a - b| = 2 max(a, b) <= 2 D. A vertex counts in as many tails as it has edges, so that the tails move by no
-    more in l1. (The *edges* that are kept may all be others: nothing but degrees is private at this price.)
+    keeps it. In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is
+    at most a + b + |a - b| = 2 max(a, b) <= 2 D. A vertex counts in as many tails as it has edges, so that the tails
+    move by no more in l1. (The *edges* that are kept may all be others: only degrees are private at this price.)
 
     W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD 2016, whose
     histogram moves by 2 D + 1 where v comes or goes; where its edges are replaced it would be up to 4 D + 2.
