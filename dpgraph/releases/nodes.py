@@ -69,8 +69,9 @@ def _chosen(flows: Sequence[int], limits: Sequence[int], prices: Sequence[float]
 
     `flows` are private, twice f_D. Scores are quotients of integers, rounded down to a grid without any other rounding.
     """
-    most = (limits[-1] + 1) ** 2  # a price beyond all edges is no worse than that, and its square still a number
-    charged = [2 * math.ceil(min(price, float(most))) for price in prices]
+    most = (limits[-1] + 1) ** 2  # prices beyond all edges decide anyway, and stay numbers that a double holds
+    part = min(1.0, most / max(prices))
+    charged = [2 * math.ceil(price * part) for price in prices]
     bits = min(_SCORE_BITS, 52 - (4 * most).bit_length())
     cost = [price - flow for flow, price in zip(flows, charged, strict=True)]
     scores = [

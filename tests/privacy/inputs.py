@@ -87,13 +87,15 @@ def at_one_vertex(edges: int | None) -> Pairs:
 
 
 def node_neighbours() -> Pairs:
-    """All edges of one vertex are others, on small graphs and where some degrees are above any limit."""
-    yield from at_one_vertex(None)
+    """All edges of one vertex are others, where some degrees are above any limit, and on small graphs."""
+    star = nx.to_numpy_array(nx.star_graph(300))
+    yield "star or nothing", graph_data(star, 1.0), graph_data(0 * star, 1.0)
     uneven = nx.to_numpy_array(nx.barabasi_albert_graph(40, 4, seed=1))
     for kind, edges in (("joined to all", 1.0), ("alone", 0.0)):
         changed = uneven.copy()
         changed[0, 1:] = changed[1:, 0] = edges
         yield f"uneven, vertex 0 {kind}", graph_data(uneven, 1.0), graph_data(changed, 1.0)
+    yield from at_one_vertex(None)
 
 
 def person_neighbours() -> Pairs:

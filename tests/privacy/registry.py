@@ -225,19 +225,6 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
-        Entry(function, person_neighbours, poisoned_graph(), options=options, pure=pure, persons=3)
-        for function, options, pure in (
-            ("private_degrees", {"mechanism": "laplace"}, True),
-            ("private_degree_distribution", {}, True),
-            ("private_communities", {"mechanism": "bounded-iterates", "communities": 3}, True),
-            ("private_subgraph_counts", {"patterns": ("triangle", "wedge"), "mechanism": "ladder"}, True),
-            ("private_subgraph_counts", {"patterns": "triangle", "mechanism": "smooth"}, True),
-            ("private_normalized_adjacency", {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0}, False),
-            ("private_max_cut", {"mechanism": "bounded-iterates", "noise": "auto"}, False),
-            ("private_max_cut", {"mechanism": "randomized-response"}, False),
-        )
-    ),
-    *(
         Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
         for options in (
             {"communities": "auto"},
@@ -658,6 +645,19 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     NetworkxEntry(
         "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
+    ),
+    *(
+        Entry(function, person_neighbours, poisoned_graph(), options=options, pure=pure, persons=3)
+        for function, options, pure in (
+            ("private_degrees", {"mechanism": "laplace"}, True),
+            ("private_degree_distribution", {}, True),
+            ("private_communities", {"mechanism": "bounded-iterates", "communities": 3}, True),
+            ("private_subgraph_counts", {"patterns": ("triangle", "wedge"), "mechanism": "ladder"}, True),
+            ("private_subgraph_counts", {"patterns": "triangle", "mechanism": "smooth"}, True),
+            ("private_normalized_adjacency", {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0}, False),
+            ("private_max_cut", {"mechanism": "bounded-iterates", "noise": "auto"}, False),
+            ("private_max_cut", {"mechanism": "randomized-response"}, False),
+        )
     ),
 )
 
