@@ -58,7 +58,8 @@ def main() -> None:
         graph = dpgraph.datasets.load(name, data_dir=DATA)
         for epsilon in EPSILONS:
             for what, row in zip(names, measured(graph, epsilon), strict=True):
-                cells = (f"{x:.2f}" if what == "communities" else f"{100 * x:.2g} %" for x in row)
+                cells = (f"{x:.2f}" if what == "communities" else f"{100 * x:.2g} %" for x in row if x == x)
+                cells = [*cells, *["-"] * sum(x != x for x in row)]
                 print(f"| {name} | {epsilon:g} | {what} | " + " | ".join(cells) + " |", flush=True)
 
 
