@@ -634,6 +634,7 @@ CHECKS = {
     replay_check: "replay",
     sweeps_check: "replay",
     residual_check: "replay",
+    ends_check: "replay",
     choices_check: "replay",
     order_check: "interface",
     refund_check: "interface",
