@@ -44,6 +44,7 @@ _EXPORTS = {
     "dpgraph.interfaces.planning": ("Plan", "plan"),
     "dpgraph.problems.communities.api": ("private_communities",),
     "dpgraph.problems.counts.degrees": ("private_degree_distribution", "private_degrees"),
+    "dpgraph.problems.counts.statistics": ("private_statistic",),
     "dpgraph.problems.counts.subgraphs": ("private_subgraph_counts", "private_transitivity"),
     "dpgraph.problems.csp.api": ("private_max_2csp", "private_max_k_cut"),
     "dpgraph.problems.csp.exact": ("CSPResult", "max_2csp"),

@@ -71,6 +71,7 @@ POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
+STATISTIC = entry_of("private_statistic", statistic="matching")
 DENSEST = entry_of("private_densest_subgraph")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
@@ -475,6 +476,10 @@ def log_coherence_at_half_its_bound(monkeypatch):
     monkeypatch.setattr(spectra, "general_log_coherence", lambda *a: None if bound(*a) is None else bound(*a) / 2)
 
 
+def an_edge_moves_a_statistic_by_half(monkeypatch):
+    monkeypatch.setattr(sensitivity, "one_edge_statistic", lambda: 0.5)
+
+
 def rounds_of_peeling_count_both_ends(monkeypatch):
     monkeypatch.setattr(peeling, "to_earlier", lambda graph, order: graph.degrees())
 
@@ -539,6 +544,7 @@ MUTANTS = {
     degrees_decide_at_half_their_price: (replay_check, DECIDED),
     log_coherence_at_half_its_bound: (replay_check, COHERENCE),
     weights_of_constraints_not_capped: (replay_check, TABLES),
+    an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
     rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
     second_order_of_exact_readings: (replay_check, DENSEST),
     budget_charged_after_the_fact: (order_check, DEGREES),

@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dpgraph.exceptions import DPGraphError
+from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import private_function, show
 
@@ -159,6 +159,12 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
             )
         asked["delta"] = 0.0 if asked["delta"] is None else asked["delta"]
         _forget_conversions(args[0] if args else None)
+        graph = args[0] if args else kwargs.get("G", kwargs.get("B"))
+        if isinstance(graph, PrivateGraph) and graph.is_directed():
+            raise InvalidGraphError(
+                f"{function.__name__}() of the dpgraph backend needs an undirected graph; got a directed one. Pass "
+                "G.to_undirected(). Nothing was read or spent"
+            )
         try:
             return function(*args, **kwargs, asked=Asked(**asked))
         except NotImplementedError as error:
