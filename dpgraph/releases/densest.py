@@ -78,8 +78,8 @@ def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
     """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
 
     Readings of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more than
-    2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln n: a few
-    vertices with large noise do not win. In units of the noise nothing overflows.
+    2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln n: a
+    few vertices with large noise do not win. In units of the noise nothing overflows.
     """
     sizes, log = np.arange(1, order.size + 1), math.log(order.size)
     inside = np.cumsum(readings.value[order] / readings.std)
