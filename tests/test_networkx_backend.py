@@ -26,7 +26,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_block_weights
-from tests import programs
+from tests import networkx_versions, programs
 
 #: Some are as new as networkx 3.6.
 FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
@@ -123,6 +123,10 @@ def test_numbers_about_public_groups_are_those_of_networkx_when_the_noise_is_neg
     assert nx.edge_connectivity(G, **budget) == nx.edge_connectivity(G)
     with pytest.raises(InvalidParameterError, match="must be None"):
         nx.edge_connectivity(G, 0, 1, **budget)
+
+
+def test_the_page_says_which_tests_of_networkx_differ():
+    assert networkx_versions.page() in (networkx_versions.REPOSITORY / "docs" / "networkx.md").read_text()
 
 
 def test_halves_and_the_densest_part_are_found():
@@ -609,6 +613,12 @@ def test_the_tests_of_networkx_that_concern_the_backend_fail_only_where_the_list
         "algorithms/community/tests/test_louvain.py",
         "algorithms/community/tests/test_modularity_max.py",
         "algorithms/community/tests/test_quality.py",
+        "algorithms/approximation/tests/test_density.py",
+        "algorithms/assortativity/tests/test_correlation.py",
+        "algorithms/assortativity/tests/test_mixing.py",
+        "tests/test_all_random_functions.py",
+        "algorithms/components/tests/test_connected.py",
+        "algorithms/connectivity/tests/test_connectivity.py",
         "algorithms/connectivity/tests/test_kcutsets.py",
         "algorithms/tests/test_cluster.py",
         "algorithms/tests/test_cuts.py",

@@ -98,7 +98,7 @@ def partition_quality(G: PrivateGraph, partition: Iterable[Nodes], *, asked: Ask
 
 def _mixing(G: PrivateGraph, attribute: str, nodes: Nodes | None, asked: Asked) -> tuple[list[Any], FloatArray]:
     """Values of a public attribute in the order of the vertices, and noisy numbers of edges, each from both ends."""
-    if nodes is not None:
+    if nodes is not None and set(nodes) != set(G):
         raise InvalidParameterError("nodes must be None: all vertices count")
     values = [data.get(attribute) for _, data in G._graph.nodes(data=True)]
     number = {value: k for k, value in enumerate(dict.fromkeys(values))}
@@ -125,11 +125,15 @@ def attribute_mixing_matrix(
 
     Without a mapping the groups are in the order of the vertices.
     """
+    places = {} if mapping is None else mapping
+    if not all(isinstance(place, int) and 0 <= place < 2 * len(G) + len(places) for place in places.values()):
+        raise InvalidParameterError("mapping must give each value a row, a small nonnegative int. Nothing was spent")
     values, mixing = _mixing(G, attribute, nodes, asked)
     if mapping is not None:
         known = [(k, mapping[value]) for k, value in enumerate(values) if value in mapping]
-        inner, outer = (np.array(side, dtype=np.int64) for side in zip(*known, strict=True))
-        placed = np.zeros((len(mapping), len(mapping)))
+        inner, outer = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        size = max(len(mapping), max(mapping.values(), default=-1) + 1)
+        placed = np.zeros((size, size))
         placed[np.ix_(outer, outer)] = mixing[np.ix_(inner, inner)]
         mixing = placed
     total = mixing.sum()
