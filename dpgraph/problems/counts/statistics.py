@@ -7,7 +7,8 @@ import numpy as np
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.statistics import STATISTICS, release_statistic
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
@@ -73,7 +74,6 @@ def private_statistic(  # noqa: PLR0913
     >>> low <= 40 <= high, high - low < 8
     (True, True)
     """
-    show(progress)
     check_choice("statistic", statistic, tuple(STATISTICS))
     epsilon = check_epsilon(epsilon)
     check_optional_delta(delta)
