@@ -37,6 +37,7 @@ CHANGED = {
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
     r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
     r"private_transitivity\(.* mechanism=ladder ": STREAM,
+    r"(private_communities\(|sklearn\(.* estimator=PrivateCommunities )": STREAM,
     r"embedding\(planted 45\) mechanism=auto rank=2 epsilon=4 ": STREAM,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
