@@ -37,6 +37,7 @@ CHANGED = {
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
     r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
     r"private_transitivity\(.* mechanism=ladder ": STREAM,
+    r"networkx spectral_bisection\(": STREAM,
     r"(private_communities\(|sklearn\(.* estimator=PrivateCommunities )": STREAM,
     r"embedding\(planted 45\) mechanism=auto rank=2 epsilon=4 ": STREAM,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
