@@ -21,7 +21,8 @@ from dpgraph.privacy.guard import debited
 from dpgraph.privacy.ledger import ROUNDING, Ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.open_blocks import ambient_accountant
-from dpgraph.privacy.relation import Relation
+from dpgraph.privacy.persons import person_cost
+from dpgraph.privacy.relation import Relation, of_persons
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.privacy.streams import remember, warn_of_used_stream
 from dpgraph.typing import FloatArray, IntArray
@@ -131,6 +132,11 @@ class Call:
     def whole(self) -> Whole:
         """The budget of the whole call, of which this may be a part."""
         return Whole(self.ledger.epsilon, self.ledger.delta, self.ledger.mu)
+
+    @property
+    def edges(self) -> int:
+        """How many pairs at a vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
+        return self.ledger.group.edges if self.ledger.gaussian_only else 1
 
     @property
     def generator(self) -> np.random.Generator:
@@ -306,18 +312,20 @@ def open_call(  # noqa: PLR0913
     epsilon, delta, noise = check_epsilon(epsilon), check_optional_delta(delta), noise_source(noise)
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.stream, staged=staged)
+    accountant = accountant if accountant is not None else ambient_accountant()
+    if (group := person_cost(accountant, epsilon, delta)) is not None:
+        relation = of_persons(relation, group.edges)
+    ledger = Ledger(epsilon, delta, slack, relation, noise.stream, staged, group)
     if delta > 0 and ledger.mu < least_mu:
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
-    accountant = accountant if accountant is not None else ambient_accountant()
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)
     if accountant is not None:
         accountant.charge(ledger)
-    debited(epsilon, delta)
+    debited(ledger.group.epsilon, ledger.group.delta)
     if noise.stream is not None:
         remember(noise.stream)
     return Call(ledger, noise)

@@ -26,10 +26,12 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.persons import at_edge_level
 from dpgraph.progress import BAR
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_BUDGET = ("accountant", "epsilon", "delta")
 
 
 def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -45,8 +47,12 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
         handled = sys.exception()  # what the caller is handling is the caller's
         guard = None
         try:
-            with _bar(bool(kwargs.get("progress"))), guarded() as guard:
-                return function(*args, **kwargs)
+            with (
+                _bar(bool(kwargs.get("progress"))),
+                guarded() as guard,
+                at_edge_level(*map(kwargs.get, _BUDGET)) as budget,
+            ):
+                return function(*args, **(kwargs | budget))  # type: ignore[arg-type]
         except BaseException as error:
             if debugged():
                 raise

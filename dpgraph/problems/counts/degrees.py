@@ -13,7 +13,8 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
-from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.relation import GRAPHS, Edge
+from dpgraph.releases.nodes import release_truncated_tails
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
 from dpgraph.typing import GraphLike
@@ -90,6 +91,7 @@ def private_degree_distribution(  # noqa: PLR0913
     *,
     epsilon: float,
     delta: float = 0.0,
+    adjacency: Literal["edge", "node"] = "edge",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -97,7 +99,7 @@ def private_degree_distribution(  # noqa: PLR0913
     rng: int | np.random.Generator | None = None,
     progress: bool = False,
 ) -> PrivateDegreeDistribution:
-    """Release how many vertices of a graph have which degree, with edge-level differential privacy.
+    """Release how many vertices of a graph have which degree, with differential privacy for edges or for vertices.
 
     Degrees count edges, whatever they weigh; a pair of weight 0 is no edge.
 
@@ -107,6 +109,8 @@ def private_degree_distribution(  # noqa: PLR0913
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
+    adjacency : {"edge", "node"}
+        Neighbours differ in one vertex pair, or in all edges of one vertex (docs/persons.md).
 
     Returns
     -------
@@ -132,7 +136,8 @@ def private_degree_distribution(  # noqa: PLR0913
     References
     ----------
     M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM 2009
-    (isotonic regression of noisy sorted degrees, to which this is the transpose).
+    (isotonic regression of noisy sorted degrees, to which this is the transpose). W.-Y. Day, N. Li, M. Lyu, "Publishing
+    graph degree distribution with node differential privacy", SIGMOD 2016 (truncation).
 
     Examples
     --------
@@ -142,9 +147,11 @@ def private_degree_distribution(  # noqa: PLR0913
     (2000, 0.0, True)
     """
     check_optional_delta(delta)
+    check_choice("adjacency", adjacency, GRAPHS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    tails = release_degree_tails(source.read(), call)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=GRAPHS[adjacency], noise=rng)
+    release = release_truncated_tails if adjacency == "node" else release_degree_tails
+    tails = release(source.read(), call)
     return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())
 
 
