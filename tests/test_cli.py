@@ -14,10 +14,10 @@ import pytest
 import dpgraph
 from dpgraph import datasets
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import label_texts
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import label_texts
 from tests import programs
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from tqdm import tqdm
 
-from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.arguments import check_epsilon, check_keywords, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
@@ -36,6 +37,8 @@ from dpgraph.typing import FloatArray, IntArray
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: From here on a call protects nothing that is worth the name: e^50 is no bound, and one in ten may be published whole.
+_WEAK_EPSILON, _WEAK_DELTA = 50.0, 0.1
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
@@ -282,6 +285,7 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
         guard = None
         try:
             with _bars(), guarded() as guard:
+                check_keywords(function, kwargs)
                 return function(*args, **kwargs)
         except BaseException as error:
             if debugged():
@@ -351,6 +355,12 @@ def open_call(  # noqa: PLR0913
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
     accountant = accountant if accountant is not None else ambient_accountant()
+    if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
+        warnings.warn(
+            f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "
+            "far below 1 / number of edges. Publish this result only if its data may be public",
+            stacklevel=2,
+        )
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)
     if accountant is not None:
