@@ -15,7 +15,7 @@ from dpgraph import datasets, edge_frame
 from dpgraph.interfaces.cli import main
 
 STAFF = ["ann", "bob", "cem", "dan"]
-MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zed"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
+MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zoltan"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
 CLUB = nx.karate_club_graph()
 MATRIX = nx.to_pandas_adjacency(CLUB)
 
@@ -41,7 +41,7 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon="1", **pay), "positive"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, delta=1, **pay), "delta must be"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, mechanism="gaussian", **pay), "delta=1e-6"),
-    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=99, **pay), "does not fit|exceed|remain"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=99, **pay), "nothing was spent"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=2.0), "PrivacyAccountant"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng="dice", **pay), "rng must be"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, max_weight=10, **pay), "needs weight="),
@@ -62,10 +62,10 @@ CALLS = [
     (lambda pay: datasets.load("karate"), "known are us-flights"),
     (lambda pay: datasets.load("wiki-vote"), "wiki-Vote"),
     (lambda pay: datasets.load("a/b.csv"), "read_edgelist"),
-    (lambda pay: mails(), r"3 of 4 rows name a vertex outside .* casefold.* would match 2 .* No budget"),
+    (lambda pay: mails(), r"3 of 4 rows name a vertex outside .*casefold.* would match 2 .* No budget"),
     (lambda pay: mails(normalize="casefold"), "1 of 4 rows lack a name"),
     (lambda pay: mails(normalize="lower"), "strip, casefold"),
-    (lambda pay: mails(normalize=str.casefold, unknown="drop"), "normalize= failed with TypeError"),
+    (lambda pay: mails(normalize=lambda name: name / 2, unknown="drop"), "normalize= failed with TypeError"),
     (lambda pay: mails(unknown="ignore"), "raise, drop"),
     (lambda pay: clean(source="sender"), "its columns are 'from', 'to', 'n'"),
     (lambda pay: clean(weight="m"), "its columns are"),
@@ -73,7 +73,7 @@ CALLS = [
      "3 of 3 rows have no finite nonnegative number"),
     (lambda pay: mails(nodes=["ann", "Ann "], normalize="casefold", unknown="drop"), "the same name"),
     (lambda pay: mails(nodes=["ann", "ann"]), "must differ"),
-    (lambda pay: mails(nodes="staff.txt"), "iterable of vertices"),
+    (lambda pay: mails(nodes="staff.txt"), "pathlib.Path"),
     (lambda pay: edge_frame(pl.LazyFrame({"source": [1], "target": [2]}), nodes=3), "collect"),
     (lambda pay: edge_frame({"source": [1], "target": [2]}, nodes=3), "DataFrame"),
 ]  # fmt: skip
@@ -85,7 +85,7 @@ def test_wrong_calls_of_the_library_cost_nothing():
         with pytest.raises((dpgraph.DPGraphError, TypeError, AttributeError), match=words) as caught:
             call({"accountant": accountant})
         assert accountant.spent == (0.0, 0.0), number
-        assert not any(name in str(caught.value) for name in ("zed", "CEM", "cem")), number
+        assert not any(name in str(caught.value) for name in ("zoltan", "CEM")), number
 
 
 def test_what_is_odd_but_allowed_is_warned_of():
@@ -124,7 +124,7 @@ LINES = [
     ("degrees . --epsilon 1", "is a folder"),
     ("degrees ok.csv", "--epsilon"),
     ("degrees ok.csv --epsilon one", "--epsilon"),
-    ("degrees ok.csv --epsilon 9", "budget"),
+    ("degrees ok.csv --epsilon 9", "nothing was spent"),
     ("degrees ok.csv --epsilon 1 --seeds 3", "--seed"),
     ("degrees ok.csv --epsilon 1 --max-weight 3", "--max-weight needs --weight"),
     ("degrees ok.csv --epsilon 1 --weight n", "--weight needs --max-weight"),
@@ -134,7 +134,7 @@ LINES = [
     ("degrees ok.csv --epsilon 1 --output - --report -", "two outputs"),
     ("max-cut ok.csv --epsilon 1 --plot -", "picture"),
     ("max-cut ok.csv --epsilon 1 --mechanism magic", "--mechanism must be one of"),
-    ("count ok.csv --epsilon 1 --pattern triangles", "triangle"),
+    ("count ok.csv triangles --epsilon 1", "triangle"),
     ("degree ok.csv --epsilon 1", "degrees"),
     ("datasets list --data-dir /nope", "folder of graph files"),
     ("benchmark planted-cut nope --runs 1", "nope"),
@@ -146,7 +146,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     files = {
         "mails.csv": "From Address;To Address\nAnn;bob\n;cem\n",
-        "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzed,ann\n",
+        "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoltan,ann\n",
         "org.csv": "employee,manager\neva,fay\neva,gus\n",
         "table.json": json.dumps([["eva", "fay"]]),
         "ok.csv": "source,target\n1,2\n2,3\n",
@@ -164,7 +164,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         assert (status, out, err.count("\n")) == (2, "", 1), (line, err)
         assert words in err, (line, err)
         assert budget.spent.epsilon == 0, line
-        assert not any(name in err for name in ("fay", "zed", "Ann")), err
+        assert not any(name in err for name in ("fay", "zoltan", "Ann")), err
 
 
 def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_standard_output(tmp_path, capsys):
@@ -181,7 +181,7 @@ def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_stand
 
 
 def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
-    (tmp_path / "mails.csv").write_text("From Address;To Address\nAnn; bob\nBOB;cem\n;cem\nzed;ann\nann;ann\nbob;ann\n")
+    (tmp_path / "mails.csv").write_text("From Address;To Address\nAnn; bob\nBOB;cem\n;cem\nzoltan;ann\nann;ann\nbob;ann\n")
     (tmp_path / "staff.txt").write_text("\n".join(STAFF))
     line = ["check", str(tmp_path / "mails.csv"), "--nodes", str(tmp_path / "staff.txt"), "--normalize", "casefold"]
     assert main([*line, "--unknown", "drop"]) == 0
@@ -200,7 +200,7 @@ def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
 
 def test_tables_of_all_libraries_are_the_same_graph():
     pa = pytest.importorskip("pyarrow")
-    rows = {"a": ["Ann", "bob ", None, "zed", "ann"], "b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
+    rows = {"a": ["Ann", "bob ", None, "zoltan", "ann"], "b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
     found = []
     for table in (pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
         G = edge_frame(table, nodes=STAFF, source="a", target="b", normalize="casefold", unknown="drop")

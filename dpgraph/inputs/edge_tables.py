@@ -41,7 +41,9 @@ class NameRules:
             check_choice("normalize (None, a function, or a word)", self.normalize, ("strip", "casefold"))
 
     def __call__(self, name: Any) -> Any:
-        """The name as it is compared."""
+        """The name as it is compared; what is missing stays so."""
+        if _is_missing(name):
+            return name
         if callable(self.normalize):
             try:
                 found = self.normalize(name)
@@ -271,14 +273,15 @@ def read_table(
 ) -> EdgeFrame:
     """Look at a table once, and match its two columns of names with the vertices."""
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    wanted = [*ends, *([] if weight is None else [weight])]
-    for column in wanted:
-        if names.count(column) != 1 or wanted.count(column) != 1:
-            shown = ", ".join(map(repr, names[:20]))
+    shown = ", ".join(map(repr, names[:20]))
+    for column in ends:
+        if names.count(column) != 1 or ends[0] == ends[1]:
             raise InvalidParameterError(
                 f"the table needs one column {column!r}, and another one for the other end; its columns are {shown}. "
                 "Name the columns with source= and target=. No budget was spent"
             )
+    if weight is not None and (names.count(weight) != 1 or weight in ends):
+        raise InvalidParameterError(f"the table needs one column {weight!r} of weights; its columns are {shown}")
     if len(set(names)) < len(names):
         raise InvalidParameterError("the columns of a table of edges need different names; one is there twice")
     frame = nw.from_native(table, eager_only=True)
