@@ -209,7 +209,7 @@ BAD_MAX_CUT = [
     (["planted-cut", *PRIVACY, "--output", "."], "folder"),
     (["planted-cut", *PRIVACY, "--plot", "cut.docx"], "picture"),
     (["planted-cut", *PRIVACY, "--output", "same", "--report", "same"], "same path"),
-    (["planted-cut", *PRIVACY, "--unknown"], "--unknown"),
+    (["planted-cut", *PRIVACY, "--nonsense"], "--nonsense"),
     (["planted-cut", "extra", *PRIVACY], "extra"),
     (["no-such-dataset", *PRIVACY], "no-such-dataset"),
     (["missing.txt", *PRIVACY], "no such file"),

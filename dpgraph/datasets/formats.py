@@ -18,7 +18,7 @@ from dpgraph.datasets.arcs import EdgeList
 from dpgraph.datasets.files import Malformed, decode, refuse_announced, refuse_half_characters
 from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.inputs.graphs import public_side, refuse_directed
-from dpgraph.inputs.text_formats import data_begin, looks_like_gml, rows_of_vertices
+from dpgraph.inputs.text_formats import data_begin, looks_like_gml
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _ERRORS = (Exception, RecursionError)
 
 
-def recognised(name: str, text: bytes) -> str | None:
-    """The format of a file by its name or its beginning; None for an edge list, a Gset file and what is not read."""
+def recognised(name: str, text: bytes, rows: str | None) -> str | None:
+    """The format of a file by its name, its beginning or its rows; None for an edge list, a Gset file and others."""
     ending = name.lower().removesuffix(".gz").rpartition(".")[2]
     begin = text[data_begin(text) :][:4096].lower()
     if begin.startswith(b"<"):
@@ -41,8 +41,7 @@ def recognised(name: str, text: bytes) -> str | None:
         return "pajek"
     if begin.startswith(b"{") and re.search(rb'"nodes"\s*:', text) and re.search(rb'"(links|edges)"\s*:', text):
         return "node-link"
-    metis = ending in ("metis", "graph") or (begin[:1].isdigit() and " METIS" in (rows_of_vertices(text) or ""))
-    return "metis" if metis and rows_of_vertices(text) else None
+    return "metis" if " METIS" in (rows or "") else None
 
 
 def read_format(format: str, text: bytes, weight: str | None, symmetrize: bool) -> nx.Graph | EdgeList:

@@ -205,16 +205,18 @@ class Reading:
             text = read_bytes(path, self.encoding)
             if bar is not None:
                 bar.update()
-            format = (recognised(Path(path).name, text) or "auto") if self.format == "auto" else self.format
+            format, rows = self.format, rows_of_vertices(text) if self.format == "auto" else None
+            if format == "auto":
+                format = recognised(Path(path).name, text, rows) or "auto"
             if format in FORMATS or format == "matrix-market":
                 self._refuse_vertices(vertices, format)
                 return read_format(format, text, self.weight, self.symmetrize), None
-            return self._edges(path, text, format, vertices)
+            _refuse_other_formats(path, text, rows, format)
+            return self._edges(text, format, vertices)
 
     def _edges(
-        self, path: AnyPath, text: bytes, format: str, vertices: tuple[Hashable, ...] | None
+        self, text: bytes, format: str, vertices: tuple[Hashable, ...] | None
     ) -> tuple[EdgeList, Callable[[], EdgeSummary] | None]:
-        _refuse_other_formats(path, text, format)
         refuse_long_lines(text)
         labels = self.labels
         if labels == "auto" and vertices is not None:
@@ -289,18 +291,22 @@ class Reading:
 
 
 def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules) -> Matched:
+    if vertices is None and rules == PLAIN:  # names of a file as they are: sorted, and none is empty
+        every = len(rows.tails)
+        summary = EdgeSummary(vertices=len(rows.labels), rows=every, kept=every, dropped=0)
+        return Matched(rows.labels, rows.tails, rows.heads, np.ones(every, dtype=bool), summary)
     try:
         return match_ends(rows.labels, rows.tails, rows.heads, vertices, rules)
     except InvalidGraphError as error:
         raise Malformed(str(error)) from None
 
 
-def _refuse_other_formats(path: AnyPath, text: bytes, format: str) -> None:
+def _refuse_other_formats(path: AnyPath, text: bytes, rows: str | None, format: str) -> None:
     """Refuse what is no list of edges: an edge would be the name of a vertex, or a row of a matrix an edge."""
     refused = other_text(text)
     if refused is None and looks_like_gml(text):
         refused = 'the text is GML; leave format="auto", or say format="gml"'
     if refused is None and format == "auto":
-        refused = other_name(path) or rows_of_vertices(text)
+        refused = other_name(path) or rows
     if refused is not None:
         raise Malformed(refused)

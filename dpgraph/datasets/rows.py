@@ -156,7 +156,7 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
 
 def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows | None:
     """All rows, if polars can read them as they stand: without quotes, blanks around fields, and holes."""
-    data = table.text.strip()
+    data = table.text.lstrip()
     while data[:1] in (b"#", b"%"):  # comments above the data
         data = data.partition(b"\n")[2].lstrip()
     width = max(table.widths(1), default=0)
@@ -198,7 +198,7 @@ def _ranks(tails: IntArray, heads: IntArray) -> tuple[tuple[int, ...], IntArray,
     occurs = np.zeros(span, dtype=bool)
     occurs[tails] = occurs[heads] = True
     if occurs.all():
-        return tuple(range(span)), tails, heads
+        return tuple(range(span)), tails.astype(np.int32), heads.astype(np.int32)
     place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     return tuple(np.flatnonzero(occurs).tolist()), place[tails], place[heads]
 
