@@ -15,7 +15,7 @@ from dpgraph import datasets, edge_frame
 from dpgraph.interfaces.cli import main
 
 STAFF = ["ann", "bob", "cem", "dan"]
-MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zoltan"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
+MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zoran"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
 CLUB = nx.karate_club_graph()
 MATRIX = nx.to_pandas_adjacency(CLUB)
 
@@ -58,7 +58,7 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(np.ones((2, 3)), epsilon=1, **pay), "square"),
     (lambda pay: dpgraph.private_subgraph_counts(CLUB, "triangles", epsilon=1, **pay), "'triangle'"),
     (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, communities="four", **pay), "communities must be"),
-    (lambda pay: dpgraph.private_comunities(CLUB, epsilon=1, **pay), "private_communities"),
+    (lambda pay: dpgraph.__getattr__("private_comunities"), "private_communities"),
     (lambda pay: datasets.load("karate"), "known are us-flights"),
     (lambda pay: datasets.load("wiki-vote"), "wiki-Vote"),
     (lambda pay: datasets.load("a/b.csv"), "read_edgelist"),
@@ -85,7 +85,7 @@ def test_wrong_calls_of_the_library_cost_nothing():
         with pytest.raises((dpgraph.DPGraphError, TypeError, AttributeError), match=words) as caught:
             call({"accountant": accountant})
         assert accountant.spent == (0.0, 0.0), number
-        assert not any(name in str(caught.value) for name in ("zoltan", "CEM")), number
+        assert not any(name in str(caught.value) for name in ("zoran", "CEM")), number
 
 
 def test_what_is_odd_but_allowed_is_warned_of():
@@ -146,7 +146,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     files = {
         "mails.csv": "From Address;To Address\nAnn;bob\n;cem\n",
-        "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoltan,ann\n",
+        "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoran,ann\n",
         "org.csv": "employee,manager\neva,fay\neva,gus\n",
         "table.json": json.dumps([["eva", "fay"]]),
         "ok.csv": "source,target\n1,2\n2,3\n",
@@ -164,7 +164,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         assert (status, out, err.count("\n")) == (2, "", 1), (line, err)
         assert words in err, (line, err)
         assert budget.spent.epsilon == 0, line
-        assert not any(name in err for name in ("fay", "zoltan", "Ann")), err
+        assert not any(name in err for name in ("fay", "zoran", "Ann")), err
 
 
 def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_standard_output(tmp_path, capsys):
@@ -181,7 +181,7 @@ def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_stand
 
 
 def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
-    (tmp_path / "mails.csv").write_text("From Address;To Address\nAnn; bob\nBOB;cem\n;cem\nzoltan;ann\nann;ann\nbob;ann\n")
+    (tmp_path / "mails.csv").write_text("From Address;To Address\nAnn; bob\nBOB;cem\n;cem\nzoran;ann\nann;ann\nbob;ann")
     (tmp_path / "staff.txt").write_text("\n".join(STAFF))
     line = ["check", str(tmp_path / "mails.csv"), "--nodes", str(tmp_path / "staff.txt"), "--normalize", "casefold"]
     assert main([*line, "--unknown", "drop"]) == 0
@@ -200,7 +200,8 @@ def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
 
 def test_tables_of_all_libraries_are_the_same_graph():
     pa = pytest.importorskip("pyarrow")
-    rows = {"a": ["Ann", "bob ", None, "zoltan", "ann"], "b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
+    rows = {"a": ["Ann", "bob ", None, "zoran", "ann"]}
+    rows |= {"b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
     found = []
     for table in (pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
         G = edge_frame(table, nodes=STAFF, source="a", target="b", normalize="casefold", unknown="drop")

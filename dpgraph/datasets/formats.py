@@ -49,6 +49,8 @@ def read_format(format: str, text: bytes, weight: str | None, symmetrize: bool) 
     if format == "matrix-market":
         return _matrix_market(text, weight, symmetrize)
     G = _parsed(format, text)
+    if not len(G):
+        raise Malformed(f"expected a file of format {format}; it names no vertex")
     for node in G:
         refuse_half_characters(node)
     import networkx as nx

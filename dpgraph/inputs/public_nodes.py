@@ -167,8 +167,8 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
         if nodes in _WORDS:
             return None
         raise InvalidParameterError(
-            f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}. A file of one vertex a line is '
-            f"named by pathlib.Path({nodes!r})"
+            f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}. A file of one vertex a line '
+            f"is named by pathlib.Path({nodes!r})"
         )
     if isinstance(nodes, (int, np.integer)):
         if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
