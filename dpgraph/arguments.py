@@ -30,7 +30,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
 
 def check_keywords(function: Callable[..., Any], given: Iterable[str]) -> None:
     """Raise TypeError for an argument that a function does not have, with the one that may be meant."""
-    code = inspect.unwrap(function).__code__
+    code = function.__code__
     if code.co_flags & inspect.CO_VARKEYWORDS:
         return
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
