@@ -161,7 +161,9 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         data = data.partition(b"\n")[2].lstrip()
     width = max(table.widths(1), default=0)
     separator = table.delimiter or ("\t" if b"\t" in data.partition(b"\n")[0] else " ")
-    usual = {",": b" \t", ";": b" \t", "\t": b" "}.get(separator, b"")  # stands in no name, unless it may be a blank
+    usual = {",": b" \t", ";": b" \t", "\t": b" ", " ": b"\t"}.get(
+        separator, b""
+    )  # stands in no name, unless it may be a blank
     if (
         weight_column in (0, 1)
         or width <= max(1, weight_column or 0)
