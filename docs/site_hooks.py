@@ -74,6 +74,7 @@ REFERENCE = {
         (
             "dpgraph.problems.communities",
             "dpgraph.problems.counts",
+            "dpgraph.problems.densest",
             "dpgraph.problems.synthesis",
             "dpgraph.releases",
             "dpgraph.problems.embedding",
