@@ -7,7 +7,8 @@ one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordina
 **Sensitivity.** phi(v) are the coordinates of a record v. A replaced record moves their sum by phi(v) - phi(v'), one
 that is added or removed by phi(v), the count (order 0) included. :func:`parity_moves` and :func:`conjunction_moves`
 bound the squared l2 norm of the first by orders and patterns h of differing attributes, :func:`l1_moves` the l1 norm.
-Proofs, which bounds are attained, and the ascent that finds the weights: docs/marginals-theory.md, "Sensitivities and weights".
+Proofs, which bounds are attained, and the ascent that finds the weights: docs/marginals-theory.md,
+"Sensitivities and weights".
 There e_j are the elementary symmetric polynomials, kappa_g is q_g - 1 where the attribute g of size q_g is the same in
 both records and -1 where it differs, and s_g is the largest l1 norm of the contrasts of a value.
 """
