@@ -33,6 +33,7 @@ _COMMANDS = {
     "degree-distribution": ("everyday", "DegreeDistribution"),
     "count": ("everyday", "Count"),
     "synthesize": ("everyday", "Synthesize"),
+    "report": ("everyday", "Page"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),

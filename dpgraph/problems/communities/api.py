@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta, check_positive
-from dpgraph.denoise.modularity import modularity
+from dpgraph.denoise.modularity import BlockWeights, modularity, modularity_interval, share_inside
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import Call, open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
+from dpgraph.releases.sweeps.communities import ReleasedCommunities
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.tuning import COMMUNITIES
@@ -146,20 +148,36 @@ def private_communities(  # noqa: PLR0913
         choice = cast(tuple[Strategy, Any], COMMUNITY_STRATEGIES.resolve(taken))
     strategy, options = choice
     found = strategy.run(options, graph, main, CommunityTask(wanted, resolution))
+    return publish(
+        found, graph.nodes, found.weights.with_total(total.value, total.std), resolution, strategy.name, call
+    )
+
+
+def publish(
+    found: ReleasedCommunities,
+    nodes: tuple[Hashable, ...],
+    between: BlockWeights,
+    resolution: float,
+    mechanism: str,
+    call: Call,
+) -> PrivateCommunities:
+    """Released labels as communities, the largest first, with what the weights `between` them tell."""
     largest_first = np.argsort(-np.bincount(found.labels), kind="stable")
-    labels = np.argsort(largest_first)[found.labels]
-    between = found.weights.with_total(total.value, total.std)
+    labels, order = np.argsort(largest_first)[found.labels], np.ix_(largest_first, largest_first)
     value, std = modularity(between, resolution)
     return PrivateCommunities(
-        vertex_sets(graph.nodes, labels),
+        vertex_sets(nodes, labels),
         labels,
-        graph.nodes,
-        value,
+        nodes,
+        float(np.clip(value, min(-resolution / 2, 1 - resolution), 1.0)),
         std,
-        between.symmetric[np.ix_(largest_first, largest_first)],
+        between.symmetric[order],
         found.degrees,
-        strategy.name,
+        mechanism,
         call.report(),
+        between.stds[order],
+        modularity_interval(between, resolution),
+        share_inside(between),
     )
 
 

@@ -1,0 +1,49 @@
+"""A report as one picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpgraph.plot import base
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY
+from dpgraph.plot.communities import draw_communities
+from dpgraph.plot.curves import draw_degrees
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_report(result: Any) -> Figure:
+    """Picture of a report: the map of the communities, the degrees, and the numbers; published values only.
+
+    Parameters
+    ----------
+    result : Report
+        What :func:`dpgraph.report` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> page = dpgraph.report(dpgraph.datasets.load("planted-cut"), epsilon=4.0)
+    >>> plot_report(page).savefig("/dev/null", format="png")
+    """
+    figure = base.new_figure(11.0, 6.0)
+    places = figure.subplot_mosaic([["map", "degrees"], ["map", "numbers"]], width_ratios=(1.15, 1))
+    count = draw_communities(places["map"], result.communities)
+    places["map"].set_title(f"{count}; big dots have many connections", fontsize=10, loc="left")
+    draw_degrees(places["degrees"], result.degrees)
+    numbers = places["numbers"]
+    numbers.set_axis_off()
+    for at, fact in enumerate(result.facts):
+        y = 1 - (at + 0.6) / max(len(result.facts), 8)
+        numbers.text(0.0, y, fact.name, fontsize=9, va="center", **AS_WRITTEN)
+        grey = GREY if fact.noisy else ACROSS
+        numbers.text(0.79, y, fact.shown, fontsize=9.5, va="center", ha="right", color=grey, weight="bold")
+        numbers.text(0.81, y, fact.interval, fontsize=8, va="center", color=GREY)
+    numbers.set_title("numbers with 95 % intervals", fontsize=10, loc="left")
+    base.entitle(figure, result.title, "", result.privacy, found=f"{len(result.communities.nodes):,} nodes")
+    return figure
