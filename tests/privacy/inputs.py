@@ -1,7 +1,7 @@
 """Private inputs and their neighbours: what the entries of the registry are run on.
 
 A generator of neighbours yields (label, input, neighbour). Inputs come as close to the worst case as is known: the
-replay measures which share of the budget each pair really costs, and docs/audit.md lists the largest.
+replay measures which share of the budget each pair really costs, and benchmarks/results/audit.md lists the largest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Deliberate faults: each must be caught by a check that passes on the real package.
 
-docs/guarantee.md lists which check catches which fault; the last test keeps that table true.
+mutants.md beside this file lists which check catches which fault; the last test keeps that table true.
 """
 
 import dataclasses
@@ -47,7 +47,7 @@ from tests.privacy.test_choices import choices, rounding_of_scores_not_charged
 
 pytestmark = pytest.mark.usefixtures("doors")
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "guarantee.md"
+DOCS = Path(__file__).with_name("mutants.md")
 
 
 def entry_of(function, **options):
