@@ -43,6 +43,7 @@ from dpgraph.problems.cut.api import private_max_cut as private_max_cut
 from dpgraph.problems.cut.exact import CutResult as CutResult
 from dpgraph.problems.cut.exact import max_bisection as max_bisection
 from dpgraph.problems.cut.exact import max_cut as max_cut
+from dpgraph.problems.densest import private_densest_subgraph as private_densest_subgraph
 from dpgraph.problems.embedding.api import private_normalized_adjacency as private_normalized_adjacency
 from dpgraph.problems.embedding.similarities import private_node_similarities as private_node_similarities
 from dpgraph.problems.matrices.diagnostics import PrivateCoherence as PrivateCoherence
@@ -72,6 +73,7 @@ from dpgraph.results.csp import PrivateCSPResult as PrivateCSPResult
 from dpgraph.results.cut import PrivateCutResult as PrivateCutResult
 from dpgraph.results.degrees import PrivateDegreeDistribution as PrivateDegreeDistribution
 from dpgraph.results.degrees import PrivateDegrees as PrivateDegrees
+from dpgraph.results.densest import PrivateSubgraph as PrivateSubgraph
 from dpgraph.results.files import load_result as load_result
 from dpgraph.results.files import save_result as save_result
 from dpgraph.results.graph_model import PrivateGraphModel as PrivateGraphModel
@@ -117,6 +119,7 @@ __all__ = [
     "PrivateSimilarities",
     "PrivateSingularSubspace",
     "PrivateSpectrum",
+    "PrivateSubgraph",
     "PrivateSubspace",
     "PrivateSymmetricMatrix",
     "Report",
@@ -144,6 +147,7 @@ __all__ = [
     "private_covariance",
     "private_degree_distribution",
     "private_degrees",
+    "private_densest_subgraph",
     "private_eigenspace",
     "private_linear_queries",
     "private_low_rank",

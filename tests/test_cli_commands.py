@@ -153,6 +153,18 @@ def test_a_degree_distribution_is_written_and_drawn(run, tmp_path):
     assert picture.read_bytes().startswith(b"%PDF")
 
 
+def test_the_densest_part_is_written(run, tmp_path):
+    output, report = tmp_path / "d.csv", tmp_path / "r.json"
+    status, out, err = run(
+        "densest", "planted-cut", "--epsilon", 1, "--seed", 4, "--output", output, "--report", report
+    )
+    found = dpgraph.private_densest_subgraph(datasets.load_sparse("planted-cut")[0], epsilon=1.0, rng=4)
+    assert (status, err) == (0, "")
+    assert [int(inside) for _, inside in rows(output)[1:]] == found.labels.tolist()
+    assert json.loads(report.read_text())["result"]["size"] == len(found.vertices)
+    assert f"{len(found.vertices)} of 600 vertices" in out
+
+
 def test_patterns_are_counted_with_intervals(run, tmp_path):
     output, report = tmp_path / "n.csv", tmp_path / "r.json"
     options = ["--epsilon", 1, "--seed", 3, "--output", output, "--report", report]
@@ -353,7 +365,7 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-EVERYDAY = ["communities", "degree-distribution", "count", "synthesize"]
+EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize"]
 
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])

@@ -59,6 +59,7 @@ def test_at_most_thirty_fitted_numbers_are_outside_tuning():
 
 #: Topics with a script of their own, which shows what other values give.
 OWN_SCRIPTS = {
+    "Densest": "benchmarks/densest.py",
     "Communities": "benchmarks/fit_communities.py",
     "Similarities": "benchmarks/similarities.py",
     "Synthesis": "benchmarks/synthetic_graphs.py",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpgraph.arguments import as_number
+from dpgraph.arguments import check_level
 from dpgraph.bounds.ladder import half_width
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
@@ -52,7 +52,7 @@ class PrivateCounts(TableResult):
         """
         if pattern not in self.counts:
             raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
-        width = half_width(self.noise[pattern], _miss(level))
+        width = half_width(self.noise[pattern], 1 - check_level(level))
         return self.counts[pattern] - width, self.counts[pattern] + width
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -87,14 +87,7 @@ class PrivateEstimate(Result):
 
         Both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies there, within [0, 1].
         """
-        half = 1 - _miss(level) / 2
+        half = (1 + check_level(level)) / 2
         (few, many), (least, most) = (self.counts.interval(pattern, half) for pattern in ("triangle", "wedge"))
         low, high = 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)
         return min(low, 1.0), min(high, 1.0)
-
-
-def _miss(level: Any) -> float:
-    """1 - `level`, which must lie in (0, 1)."""
-    if not 0 < (number := as_number(level)) < 1:
-        raise InvalidParameterError(f"level must lie in (0, 1), such as 0.95; got {level!r}")
-    return 1 - number

@@ -234,6 +234,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("local-sensitivity", ("triangle", "4-cycle")),
         )
     ),
+    Entry("private_densest_subgraph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("report", all_graph_neighbours, poisoned_graph(), options={"cut": True}, pure=True),
     Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),

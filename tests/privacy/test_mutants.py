@@ -30,6 +30,7 @@ from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import densest as peeling
 from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import krylov, spectrum, vector
@@ -70,6 +71,7 @@ POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
+DENSEST = entry_of("private_densest_subgraph")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
 COHERENCE = entry_of("private_coherence", rank=2)
@@ -473,6 +475,24 @@ def log_coherence_at_half_its_bound(monkeypatch):
     monkeypatch.setattr(spectra, "general_log_coherence", lambda *a: None if bound(*a) is None else bound(*a) / 2)
 
 
+def rounds_of_peeling_count_both_ends(monkeypatch):
+    monkeypatch.setattr(peeling, "to_earlier", lambda graph, order: graph.degrees())
+
+
+def second_order_of_exact_readings(monkeypatch):
+    """The second round is in an order that nobody has paid for."""
+    count, inside, exact = peeling.to_earlier, peeling._edges_inside, []
+
+    def remembering(graph, order):
+        exact.append(count(graph, order))
+        return exact[-1]
+
+    monkeypatch.setattr(peeling, "to_earlier", remembering)
+    monkeypatch.setattr(
+        peeling, "_edges_inside", lambda order, read, found: inside(order, read._replace(value=exact[-1]), found)
+    )
+
+
 def weights_of_constraints_not_capped(monkeypatch):
     monkeypatch.setattr(WeightGrid, "round", lambda grid, weights: np.rint(weights / grid.unit) * grid.unit)
 
@@ -519,6 +539,8 @@ MUTANTS = {
     degrees_decide_at_half_their_price: (replay_check, DECIDED),
     log_coherence_at_half_its_bound: (replay_check, COHERENCE),
     weights_of_constraints_not_capped: (replay_check, TABLES),
+    rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
+    second_order_of_exact_readings: (replay_check, DENSEST),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }

@@ -1,4 +1,4 @@
-"""``dpgraph communities``, ``degree-distribution``, ``count``, ``synthesize`` and ``report``."""
+"""``dpgraph communities``, ``degree-distribution``, ``count``, ``densest``, ``synthesize`` and ``report``."""
 
 from __future__ import annotations
 
@@ -155,6 +155,32 @@ class Count(GraphRelease, StrategyRelease):
             low, high = result.interval(pattern)
             lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
         return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Densest(GraphRelease):
+    """Find the part of a graph with the most edges for its size, with edge-level differential privacy.
+
+    Published are its vertices, and an estimate of its density: the edges inside over the vertices inside.
+
+    Example: `dpgraph densest ca-HepPh --epsilon 1 --output densest.csv`
+    """
+
+    command = "densest"
+    function = "private_densest_subgraph"
+    reported = ("estimated_density", "estimated_density_std")
+
+    output: Path | None = written("Write the vertices as CSV with columns node, inside (1 or 0).")
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"size": len(result.vertices), "interval": result.interval()}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        low, high = result.interval()
+        return [
+            f"{source.name}: {len(result.vertices):,} of {len(source.labels):,} vertices; edges among them for each: "
+            f"{result.estimated_density:.4g}, with probability 95 % between {low:.4g} and {high:.4g}"
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,14 +78,11 @@ def facts_of(report: Report) -> list[Fact]:
         Fact("modularity", found.estimated_modularity, *found.modularity_interval, least=-0.5, most=1.0, digits=2),
         *(quantile(report.degrees, share, name) for share, name in _QUANTILES),
     ]
-    if report.densest is not None:
-        density = report.densest.estimated_density, *report.densest.interval(LEVEL)
-        most = len(report.densest.vertices) - 1.0
-        facts.append(
-            Fact(
-                "connections inside the densest part, for each of its nodes", *_scaled(density, 2), most=most, digits=1
-            )
-        )
+    density = report.densest.estimated_density, *report.densest.interval(LEVEL)
+    most = len(report.densest.vertices) - 1.0
+    facts.append(
+        Fact("connections inside the densest part, for each of its nodes", *_scaled(density, 2), most=most, digits=1)
+    )
     if report.cut is not None:
         across = report.cut.estimated_fraction, *report.cut.fraction_interval(LEVEL)
         facts.append(Fact("connections across the cut", *across, most=1.0, percent=True))

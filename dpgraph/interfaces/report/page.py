@@ -38,6 +38,8 @@ _WORDS = (
     ("edge count", "number of connections"),
     (r"triangle, width \d+", "how far one connection can move the triangles"),
     ("triangle count", "number of triangles"),
+    (r"edges to earlier vertices, round (\d+)", r"connections to nodes that rank before a node, round \1"),
+    ("weight of the densest part", "connections inside the densest part"),
     ("vertices of at least k edges", "how many nodes have at least 1, 2, 3, ... connections"),
     (r"fields, sweep (\d+)", r"who belongs to which side, round \1"),
     ("cut weight", "connections across the cut, and inside its sides"),
@@ -104,8 +106,8 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
 
 
 _PROMISE = (
-    "<b>What is protected: every single connection.</b> With or without any one of them, this page could have come out "
-    "the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they know "
+    "<b>What is protected: every single connection.</b> With or without any one of them, this page could have "
+    "come out the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they know "
     "(differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many "
     "connections have in common is what this page is about."
 )
@@ -193,8 +195,6 @@ def _degrees(report: Report, facts: dict[str, Fact]) -> str:
 
 
 def _densest(report: Report, facts: dict[str, Fact], labels: Sequence[str]) -> str:
-    if report.densest is None:
-        return ""
     size = len(report.densest.vertices)
     fact = facts["connections inside the densest part, for each of its nodes"]
     average = facts["connections of a node, on average"]
@@ -244,11 +244,11 @@ def _twin(report: Report, file: str, twin: str) -> str:
 def _expect(report: Report) -> str:
     points = (
         "<b>Ranges.</b> The range beside a number holds the exact one in 95 of 100 such reports, each for itself.",
-        "<b>Noise.</b> Differences smaller than the ranges mean nothing. “Too noisy to say” stands where the range "
-        "holds nearly all that is possible.",
-        f"<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less (here ε is {report.privacy.epsilon:g}). "
-        "Larger networks have relatively less noise for the same ε.",
-        "<b>Again.</b> Another report on the same network costs its ε too: they add up.",
+        "<b>Noise.</b> Differences smaller than the ranges mean nothing. “Too noisy to say” stands where a range holds "
+        "nearly all that is possible.",
+        "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less noise "
+        "for their size.",
+        f"<b>Again.</b> Another report on the same network costs its ε on top of these {report.privacy.epsilon:g}.",
     )
     return _section("What to expect, and what is noise", "", "".join(f"<p>{point}</p>" for point in points))
 
@@ -281,8 +281,7 @@ def _parts(report: Report) -> Iterator[tuple[str, Any]]:
     yield "Connections and triangles", report.counts
     yield "Communities", report.communities
     yield "Connections of a node", report.degrees
-    if report.densest is not None:
-        yield "The densest part", report.densest
+    yield "The densest part", report.densest
     if report.cut is not None:
         yield "The cut", report.cut
 

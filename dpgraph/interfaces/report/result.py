@@ -21,6 +21,7 @@ from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
 from dpgraph.results.cut import PrivateCutResult
 from dpgraph.results.degrees import PrivateDegreeDistribution
+from dpgraph.results.densest import PrivateSubgraph
 from dpgraph.results.graph_model import PrivateGraphModel
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Report(TableResult):
     communities: PrivateCommunities
     degrees: PrivateDegreeDistribution
     counts: PrivateCounts
-    densest: Any
+    densest: PrivateSubgraph
     cut: PrivateCutResult | None
     twin: PrivateGraphModel
     privacy: PrivacyReport
@@ -98,8 +99,7 @@ class Report(TableResult):
         ]
         about["communities"] = dict(zip(labels, self.communities.labels.tolist(), strict=True))
         about["degrees"] = {name: list(values) for name, values in self.degrees.columns().items()}
-        if self.densest is not None:
-            about["densest"] = [label for label, inside in zip(labels, self.densest.labels, strict=True) if inside]
+        about["densest"] = [label for label, inside in zip(labels, self.densest.labels, strict=True) if inside]
         if self.cut is not None:
             about["sides"] = dict(zip(labels, self.cut.labels.tolist(), strict=True))
         return about | {"privacy": self.privacy.to_dict()}

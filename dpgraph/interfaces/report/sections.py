@@ -18,6 +18,7 @@ from dpgraph.problems.communities.api import most_communities, publish
 from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts
 from dpgraph.problems.cut.api import private_max_cut
+from dpgraph.problems.densest import private_densest_subgraph
 from dpgraph.problems.synthesis import fit_model
 from dpgraph.releases.subgraphs import check_counts
 from dpgraph.releases.sweeps.communities import release_communities
@@ -25,11 +26,6 @@ from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import GraphLike
-
-try:
-    from dpgraph.problems.densest import private_densest_subgraph
-except ImportError:
-    private_densest_subgraph = None
 
 #: Parts of the whole epsilon, without a cut; with one, it takes `CUT` and leaves the others the rest.
 SHARES = {"communities": 0.55, "counts": 0.15, "degrees": 0.15, "densest": 0.15}
@@ -39,9 +35,7 @@ _PATTERNS = ("edge", "triangle")
 
 def shares(*, cut: bool) -> dict[str, float]:
     """The public parts of the budget, which add up to 1."""
-    kept = {name: share for name, share in SHARES.items() if name != "densest" or private_densest_subgraph}
-    left = (1 - CUT if cut else 1) / sum(kept.values())
-    return {name: share * left for name, share in kept.items()} | ({"cut": CUT} if cut else {})
+    return {name: share * (1 - CUT) for name, share in SHARES.items()} | {"cut": CUT} if cut else dict(SHARES)
 
 
 @private_function
@@ -131,7 +125,7 @@ def report(  # noqa: PLR0913
     counts = private_subgraph_counts(A, _PATTERNS, **budget("counts"))
     communities = _communities(graph, budget("communities"), counts)
     degrees = private_degree_distribution(A, **budget("degrees"))
-    densest = private_densest_subgraph(A, **budget("densest")) if private_densest_subgraph else None
+    densest = private_densest_subgraph(A, **budget("densest"))
     sides = private_max_cut(A, **budget("cut")) if cut else None
     triangles = max(counts.counts["triangle"], 0)
     twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, triangles, call)
