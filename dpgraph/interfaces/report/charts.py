@@ -82,7 +82,7 @@ def degree_chart(degrees: PrivateDegreeDistribution) -> str:
     n, (low, high) = int(degrees.counts.sum()), band(degrees)
     last = max(degrees.ccdf.size - 1, 2)
     floor = 10.0 ** math.floor(math.log10(1 / max(n, 10)))
-    left, right, top, bottom = 46.0, 392.0, 12.0, 212.0
+    left, right, top, bottom = 54.0, 392.0, 12.0, 212.0
 
     def at(degree: float, share: float) -> str:
         x = left + (right - left) * math.log(degree) / math.log(last)

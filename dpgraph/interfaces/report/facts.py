@@ -55,7 +55,7 @@ class Fact:
             return ""
         low, high = self.text(self.low), self.text(self.high)
         if low == high:
-            return "exactly, as likely as not" if self.most > self.least else "exactly"
+            return "sure to this digit" if self.most > self.least else "exact"
         if self.low <= self.least:
             return f"at most {high}"
         return f"at least {low}" if self.high >= self.most else f"{low} to {high}"
@@ -80,9 +80,7 @@ def facts_of(report: Report) -> list[Fact]:
     ]
     density = report.densest.estimated_density, *report.densest.interval(LEVEL)
     most = len(report.densest.vertices) - 1.0
-    facts.append(
-        Fact("connections inside the densest part, for each of its nodes", *_scaled(density, 2), most=most, digits=1)
-    )
+    facts.append(Fact("connections of a node within the densest part", *_scaled(density, 2), most=most, digits=1))
     if report.cut is not None:
         across = report.cut.estimated_fraction, *report.cut.fraction_interval(LEVEL)
         facts.append(Fact("connections across the cut", *across, most=1.0, percent=True))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Characters of a synthetic twin that the page itself holds; rows of a table, names after a group, members in a fold.
 _INLINE, _ROWS, _NAMES, _MEMBERS = 400_000, charts.NAMED, 4, 1000
+#: Characters of a name in a table.
+_LONG = 24
 #: From this epsilon on the odds may change so much that the page says so.
 _WEAK = 8.0
 
@@ -106,9 +108,9 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
 
 
 _PROMISE = (
-    "<b>What is protected: every single connection.</b> With or without any one of them, this page could have "
-    "come out the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they know "
-    "(differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many "
+    "<b>What is protected: every single connection.</b> With or without any one of them, this page could have come out "
+    "the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they "
+    "know (differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many "
     "connections have in common is what this page is about."
 )
 
@@ -144,11 +146,11 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
     order = np.argsort(-found.degrees, kind="stable")
     for k in range(min(len(sizes), _ROWS)):
         members = order[found.labels[order] == k][:_NAMES]
-        most = "".join(f"{escape(labels[at])}, " for at in members)[:-2] + (" …" if sizes[k] > _NAMES else "")
+        most = ", ".join(_short(labels[at]) for at in members) + (" …" if sizes[k] > _NAMES else "")
         rows.append(
             f'<tr class="head"><td><span class="key {charts.colour(k)}"></span>{k + 1}</td>'
-            f'<td class="num">{sizes[k]:,}</td><td class="num">{_inside(found, k, int(sizes[k]))}</td></tr>'
-            f'<tr><td class="who" colspan="3">{most}</td></tr>'
+            f'<td class="num">{sizes[k]:,}</td><td class="num" rowspan="2">{_inside(found, k, int(sizes[k]))}</td></tr>'
+            f'<tr><td class="who" colspan="2">{most}</td></tr>'
         )
     if len(rest := sizes[_ROWS:]):
         rows.append(f'<tr><td>{len(rest)} more</td><td class="num">{rest.sum():,}</td><td></td></tr>')
@@ -168,7 +170,7 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
         lists = (_members(labels, found.labels == k) for k in range(len(sizes)))
         text_of = "".join(f'<p class="members"><b>{k + 1}:</b> {members}</p>' for k, members in enumerate(lists))
         everybody = _fold("Who is in which group", text_of)
-    return _section("Communities", text, f'<div class="two">{figure}<div>{table}</div></div>{cards}{everybody}')
+    return _section("Communities", text, f'<div class="two">{figure}<div>{table}{cards}</div></div>{everybody}')
 
 
 _MODULARITY = "0: as by chance; above 0.3: clear groups"
@@ -196,16 +198,16 @@ def _degrees(report: Report, facts: dict[str, Fact]) -> str:
 
 def _densest(report: Report, facts: dict[str, Fact], labels: Sequence[str]) -> str:
     size = len(report.densest.vertices)
-    fact = facts["connections inside the densest part, for each of its nodes"]
-    average = facts["connections of a node, on average"]
-    if fact.low <= average.high:
-        text = (
-            f"At this ε no part stands out: the {size:,} nodes that were found may be no denser than the whole network."
-        )
+    fact = facts["connections of a node within the densest part"]
+    if size == len(labels):
+        text = "No part stands out: none was found that is denser than the whole network."
+    elif fact.low <= facts["connections of a node, on average"].high:
+        text = f"At this ε no part stands out: the {size:,} nodes that were found may be no denser than all nodes."
     else:
-        text = f"These {size:,} nodes are joined more closely than any other part that was found."
-    members = _fold(f"Its {size:,} nodes", f'<p class="members">{_members(labels, report.densest.labels == 1)}</p>')
-    return _section("The densest part", text, f'<div class="cards few">{_card(fact, bar=True)}</div>{members}')
+        text = f"These {size:,} nodes are joined more closely to each other than any other part that was found."
+    members = f'<p class="members">{_members(labels, report.densest.labels == 1)}</p>'
+    fold = _fold(f"Its {size:,} nodes", members) if size < len(labels) else ""
+    return _beside("The densest part", text, fold, fact)
 
 
 def _cut(report: Report, facts: dict[str, Fact]) -> str:
@@ -219,7 +221,7 @@ def _cut(report: Report, facts: dict[str, Fact]) -> str:
     )
     if fact.low <= 0.5:
         text += " At this ε these sides may be no better."
-    return _section("A cut", text, f'<div class="cards few">{_card(fact, bar=True)}</div>')
+    return _beside("A cut", text, "", fact)
 
 
 def _twin(report: Report, file: str, twin: str) -> str:
@@ -230,7 +232,7 @@ def _twin(report: Report, file: str, twin: str) -> str:
         f"connections and {triangles:,} triangles. It was drawn from the numbers on this page, and holds no secret: "
         "share it, test software with it, teach with it."
     )
-    size = f"{len(twin) / 1000:,.0f} kB"
+    size = f"{math.ceil(len(twin) / 1000):,} kB"
     link = f'<p><a class="button" download="twin.csv" href="{{}}">Download the twin (CSV, {size})</a></p>'
     if file:
         button = link.format(escape(file, quote=True))
@@ -246,8 +248,8 @@ def _expect(report: Report) -> str:
         "<b>Ranges.</b> The range beside a number holds the exact one in 95 of 100 such reports, each for itself.",
         "<b>Noise.</b> Differences smaller than the ranges mean nothing. “Too noisy to say” stands where a range holds "
         "nearly all that is possible.",
-        "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less noise "
-        "for their size.",
+        "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less "
+        "noise for their size.",
         f"<b>Again.</b> Another report on the same network costs its ε on top of these {report.privacy.epsilon:g}.",
     )
     return _section("What to expect, and what is noise", "", "".join(f"<p>{point}</p>" for point in points))
@@ -298,7 +300,7 @@ def _words(name: str) -> str:
 
 def _card(fact: Fact, *, bar: bool = False, note: str = "") -> str:
     noise = ' class="noise"' if fact.noisy or math.isnan(fact.value) else ""
-    drawn = bar and not noise
+    drawn = bar and not noise and fact.most > fact.least
     strip = charts.range_bar(fact.value, fact.low, fact.high, fact.least, fact.most) if drawn else ""
     below = "".join(f"<span>{text}</span>" for text in (fact.interval, note) if text)
     return f'<div class="card"><span class="what">{fact.name}</span><b{noise}>{fact.shown}</b>{below}{strip}</div>'
@@ -308,8 +310,17 @@ def _section(title: str, text: str, inside: str) -> str:
     return f"<section><h2>{title}</h2>{f'<p>{text}</p>' if text else ''}{inside}</section>"
 
 
+def _beside(title: str, text: str, more: str, fact: Fact) -> str:
+    cards = f'<div class="cards few">{_card(fact, bar=True)}</div>'
+    return _section(title, "", f'<div class="two"><div><p>{text}</p>{more}</div>{cards}</div>')
+
+
 def _fold(summary: str, inside: str) -> str:
     return f"<details><summary>{summary}</summary><div>{inside}</div></details>"
+
+
+def _short(label: str) -> str:
+    return escape(label if len(label) <= _LONG else label[: _LONG - 1] + "…")
 
 
 def _members(labels: Sequence[str], chosen: Iterable[bool]) -> str:
