@@ -29,7 +29,11 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 #: So the budget of what a mechanism releases is a fortieth smaller, and some calls halt.
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
+#: Their partitions are the same.
+TOGETHER = "the weights across and inside a cut are released together, and the total is their sum: other draws of the estimates, last of all"
+
 CHANGED = {
+    r"private_max_(cut|bisection)\(": TOGETHER,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",

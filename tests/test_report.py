@@ -143,7 +143,7 @@ def test_a_quotient_lies_in_its_interval_as_often_as_it_says():
             held = np.mean((ends[:, 0] <= part / (part + rest)) & (part / (part + rest) <= ends[:, 1]))
             with about(part, rest, scale):
                 assert held > 0.94
-    assert ratio_interval(3.0, 4.0, Noise(100.0, 100.0)) == (0.0, 1.0)
+    assert ratio_interval(3.0, 4.0, Noise(100.0, 100.0, 0.0)) == (0.0, 1.0)
 
 
 def test_the_demo_is_a_report_of_flights_without_network(tmp_path, monkeypatch, capsys):

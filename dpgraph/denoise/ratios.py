@@ -11,7 +11,7 @@ class Noise(NamedTuple):
 
     above: float
     below: float
-    both: float = 0.0
+    both: float
 
 
 def ratio_interval(

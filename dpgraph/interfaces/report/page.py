@@ -110,8 +110,8 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
 _PROMISE = (
     "<b>What is protected: every single connection.</b> With or without any one of them, this page could have come out "
     "the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they "
-    "know (differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many "
-    "connections have in common is what this page is about."
+    "know (differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what "
+    "many connections have in common is what this page is about."
 )
 
 
