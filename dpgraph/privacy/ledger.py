@@ -82,11 +82,12 @@ class Ledger:
     def adopt(self, stage: Ledger, name: str = "") -> None:
         """Make the new ledger of another pure call about the same neighbours a :meth:`stage` of this one.
 
-        Its lines appear here with its name before theirs.
+        Its lines appear here with its name before theirs. A relation "edge:3" is that of three edges: the amounts of
+        its ledger are those of one.
         """
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
-        alike = stage.delta == 0 and stage.relation.key == self.relation.key and not stage.entries
+        alike = stage.delta == 0 and stage.relation.key == self.relation.key.partition(":")[0] and not stage.entries
         if not fits or not alike or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)

@@ -6,7 +6,7 @@ import base64
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from importlib import resources
@@ -258,14 +258,16 @@ def _expect(report: Report) -> str:
 def _ledger(report: Report) -> str:
     whole = report.privacy
     rows = []
-    for name, result in _parts(report):
-        part = result.privacy.epsilon / whole.epsilon
-        rows.append(f'<tr class="sum"><td colspan="2">{name}</td><td class="num">{part:.1%}</td></tr>')
-        for line in result.privacy.entries:
-            share = "at no further cost" if line.pairs.disjoint else f"{line.share * part:.1%}"
-            law = f"{line.mechanism}, scale {line.scale:.3g}"
-            rows.append(f'<tr><td>{escape(_words(line.name))}</td><td>{law}</td><td class="num">{share}</td></tr>')
-    total = sum(result.privacy.epsilon for _, result in _parts(report)) / whole.epsilon
+    for part, title in _PARTS.items():
+        lines = [line for line in whole.entries if line.name.startswith(f"{part}: ")]
+        if lines:
+            share = sum(line.share for line in lines)
+            rows.append(f'<tr class="sum"><td colspan="2">{title}</td><td class="num">{share:.1%}</td></tr>')
+        for line in lines:
+            share_of_it = "at no further cost" if line.pairs.disjoint else f"{line.share:.1%}"
+            law, name = f"{line.mechanism}, scale {line.scale:.3g}", escape(_words(line.name.removeprefix(f"{part}: ")))
+            rows.append(f'<tr><td>{name}</td><td>{law}</td><td class="num">{share_of_it}</td></tr>')
+    total = sum(line.share for line in whole.entries)
     rows.append(f'<tr class="sum"><td colspan="2">all</td><td class="num">{total:.1%}</td></tr>')
     text = (
         f"<p>Pure differential privacy, ε = {whole.epsilon:g}, δ = {whole.delta:g}; neighbouring networks differ by "
@@ -279,13 +281,14 @@ def _ledger(report: Report) -> str:
     )
 
 
-def _parts(report: Report) -> Iterator[tuple[str, Any]]:
-    yield "Connections and triangles", report.counts
-    yield "Communities", report.communities
-    yield "Connections of a node", report.degrees
-    yield "The densest part", report.densest
-    if report.cut is not None:
-        yield "The cut", report.cut
+#: Calls that a report is made of, as their lines begin, and what they are called on its page.
+_PARTS = {
+    "counts": "Connections and triangles",
+    "communities": "Communities",
+    "degrees": "Connections of a node",
+    "densest": "The densest part",
+    "cut": "The cut",
+}
 
 
 def _words(name: str) -> str:

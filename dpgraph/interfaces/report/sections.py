@@ -12,7 +12,7 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.report.result import Report
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call, private_function, show
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.api import most_communities, publish
 from dpgraph.problems.counts.degrees import private_degree_distribution
@@ -51,6 +51,7 @@ def report(  # noqa: PLR0913
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
+    progress: bool = False,
 ) -> Report:
     """Release what a graph looks like, as a page to show to others, with edge-level differential privacy.
 
@@ -75,6 +76,8 @@ def report(  # noqa: PLR0913
         Debited once, before the graph is read.
     rng : int or numpy.random.Generator, optional
         For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show a bar on stderr.
 
     Returns
     -------
@@ -106,6 +109,7 @@ def report(  # noqa: PLR0913
     ('connections', True)
     >>> page.to_html("/dev/null")
     """
+    show(progress)
     check_optional_delta(delta)
     if not isinstance(title, str):
         raise InvalidParameterError(f"title must be a text; got {type(title).__name__}")
