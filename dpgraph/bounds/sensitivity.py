@@ -28,9 +28,13 @@ def degree_tails() -> float:
     return 2.0
 
 
-def degrees_l2(max_weight: float) -> float:
-    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w."""
-    return math.sqrt(2.0) * max_weight
+def degrees_l2(max_weight: float, pairs: int = 1) -> float:
+    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w.
+
+    Where k = `pairs` pairs that share a vertex change: its own degree moves by at most k w, and k others by at most w
+    each, sqrt(k^2 + k) w.
+    """
+    return math.sqrt(pairs**2 + pairs) * max_weight
 
 
 def degrees_l1(max_weight: float) -> float:

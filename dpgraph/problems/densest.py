@@ -6,7 +6,8 @@ from dpgraph.arguments import check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.densest import release_densest
 from dpgraph.results.densest import PrivateSubgraph
@@ -73,7 +74,6 @@ def private_densest_subgraph(  # noqa: PLR0913
     >>> len(found.vertices & set(range(60))), low < 29.5 <= high
     (60, True)
     """
-    show(progress)
     check_optional_delta(delta)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)

@@ -1,5 +1,6 @@
 """The published form of private counts, and of a number computed from them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,8 @@ class PrivateCounts(TableResult):
     noise : dict of str to dict
         The law of the noise of each count: ``law`` ("ladder", "Cauchy" or "Laplace"), and its public parameters:
         released ``widths``, ``exponents`` of the ladders of the count and of its widths in units of 2**-40, ``scale``,
-        ``epsilon`` (see :mod:`dpgraph.bounds.ladder`).
+        ``epsilon`` (see :mod:`dpgraph.bounds.ladder`), and the limit ``edges_of_a_vertex`` beyond which edges were left
+        out (``adjacency="node"``).
     mechanism : str
         The strategy.
     privacy : PrivacyReport
@@ -45,6 +47,8 @@ class PrivateCounts(TableResult):
     def interval(self, pattern: str, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact count with probability at least `level`, whatever the graph.
 
+        Where edges beyond a limit were left out it has no upper end: how many they are is not published.
+
         Raises
         ------
         InvalidParameterError
@@ -52,8 +56,9 @@ class PrivateCounts(TableResult):
         """
         if pattern not in self.counts:
             raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
-        width = half_width(self.noise[pattern], 1 - check_level(level))
-        return self.counts[pattern] - width, self.counts[pattern] + width
+        noise, count = self.noise[pattern], self.counts[pattern]
+        width = half_width(noise, 1 - check_level(level))
+        return count - width, math.inf if "edges_of_a_vertex" in noise else count + width
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``pattern``, ``count`` and ``std``."""

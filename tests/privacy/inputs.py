@@ -65,6 +65,44 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
             yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
 
 
+def at_one_vertex(edges: int | None) -> Pairs:
+    """Graphs of the family that are small, with other edges at one vertex: at so many pairs, or at all of them.
+
+    The pairs of the vertex of most edges are toggled, or all its edges are taken away.
+    """
+    rng = np.random.default_rng(98)
+    for name, (weights, w) in graph_family().items():
+        n = len(weights)
+        if n > 16:
+            continue
+        hub = int((weights > 0).sum(axis=1).argmax())
+        others = np.delete(np.arange(n), hub)
+        toggled, gone = weights.copy(), weights.copy()
+        for changed, kind in ((toggled, "toggled"), (gone, "gone")):
+            at = others if edges is None else rng.choice(others, min(edges, n - 1), replace=False)
+            changed[hub, at] = np.where(weights[hub, at] < w / 2, w, 0.0) if kind == "toggled" else 0.0
+            changed[at, hub] = changed[hub, at]
+            if not np.array_equal(changed, weights):
+                yield f"{name}, vertex {hub} {kind}", graph_data(weights, w), graph_data(changed, w)
+
+
+def node_neighbours() -> Pairs:
+    """All edges of one vertex are others, where some degrees are above any limit, and on small graphs."""
+    star = nx.to_numpy_array(nx.star_graph(300))
+    yield "star or nothing", graph_data(star, 1.0), graph_data(0 * star, 1.0)
+    uneven = nx.to_numpy_array(nx.barabasi_albert_graph(40, 4, seed=1))
+    for kind, edges in (("joined to all", 1.0), ("alone", 0.0)):
+        changed = uneven.copy()
+        changed[0, 1:] = changed[1:, 0] = edges
+        yield f"uneven, vertex 0 {kind}", graph_data(uneven, 1.0), graph_data(changed, 1.0)
+    yield from at_one_vertex(None)
+
+
+def person_neighbours() -> Pairs:
+    """Up to three pairs at one vertex differ."""
+    yield from at_one_vertex(3)
+
+
 def tiny_graph_neighbours() -> Pairs:
     """Graphs all of whose cuts can be weighed, and one with a single edge, which nothing else hides."""
     yield "one edge", *edge_pair()
@@ -125,6 +163,17 @@ def undecided_neighbours() -> Pairs:
     ):
         weights = nx.to_numpy_array(graph)
         yield from _three_pairs(f"{label} degrees", weights)
+
+
+def clique_neighbours() -> Pairs:
+    """A ring and a clique whose degrees are nearly six times the average: one edge of the clique less."""
+    n, clique = 400, 56
+    weights = np.zeros((n, n))
+    weights[:clique, :clique] = 1.0 - np.eye(clique)
+    weights[clique:, clique:] = nx.to_numpy_array(nx.cycle_graph(n - clique))
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = 0.0
+    yield "clique", graph_data(weights, 1.0), graph_data(changed, 1.0)
 
 
 def hidden_neighbours() -> Pairs:

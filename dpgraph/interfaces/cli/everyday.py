@@ -17,7 +17,6 @@ from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
-from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -41,16 +40,13 @@ class Communities(GraphRelease, StrategyRelease):
 
     command = "communities"
     function = "private_communities"
-    strategies = "dpgraph.problems.communities.strategy:COMMUNITY_STRATEGIES"
+    strategies = "dpgraph.problems.communities:COMMUNITY_STRATEGIES"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
     correlation: float = planned(0.5, "With --dry-run: how strong communities you expect, from 0 (chance) to 1.")
     blocks: int | None = planned(None, "With --dry-run: how many communities you expect. Default: 8.")
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
-    mechanism: str = option(
-        "auto", f"auto (by the average degree), {', '.join(names_in('dpgraph.problems.communities.strategies'))}."
-    )
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
     graph_plot: Path | None = written(
@@ -132,11 +128,6 @@ class Count(GraphRelease, StrategyRelease):
         "PATTERN", "edge, wedge, triangle (the default), 3-star, 4-cycle or 4-clique.", default=None
     )
     output: Path | None = written("Write the counts as CSV with columns pattern, count, std, low, high.")
-    mechanism: str = option(
-        "auto",
-        f"auto (the ladder), {', '.join(names_in('dpgraph.problems.counts.strategies'))}. local-sensitivity needs "
-        "--delta, the others are pure.",
-    )
 
     def _arguments(self) -> dict[str, Any]:
         return super()._arguments() | {"patterns": tuple(self.patterns or ("triangle",))}

@@ -43,11 +43,11 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities.api import private_communities
+from dpgraph.problems.communities import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
-from dpgraph.problems.cut.api import private_max_cut
-from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.cut.private import private_max_cut
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.releases.totals import release_block_weights, release_weight
 from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray, IntArray

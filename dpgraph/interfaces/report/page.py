@@ -19,6 +19,7 @@ from dpgraph.datasets.writers import csv_text, edge_columns, label_texts
 from dpgraph.interfaces.report import charts
 from dpgraph.interfaces.report.facts import LEVEL, NAMES, Fact
 from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.interfaces.report.result import Report
@@ -101,18 +102,27 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
     return (
         f'<header><p class="over">Private network report</p><h1>{escape(report.title)}</h1>'
         f"{f'<p class=warn>{warn}</p>' if warn else ''}"
-        f'<div class="promise"><p>{_PROMISE.format(_odds(privacy.epsilon), privacy.epsilon, privacy.delta)}</p></div>'
+        f'<div class="promise"><p>{_promise(privacy)}</p></div>'
         "</header>"
         f'<div class="cards">{"".join(cards)}</div>'
     )
 
 
 _PROMISE = (
-    "<b>What is protected: every single connection.</b> With or without any one of them, this page could have come out "
-    "the same: it changes nobody's odds that the connection exists by more than a factor of {}, whatever else they "
-    "know (differential privacy, ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what "
-    "many connections have in common is what this page is about."
+    "<b>What is protected: {}.</b> With or without {}, this page could have come out the same: it changes nobody's odds "
+    "about them by more than a factor of {}, whatever else they know (differential privacy, ε&nbsp;=&nbsp;{:g}, "
+    "δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many connections have in common is what this page is "
+    "about."
 )
+
+
+def _promise(privacy: PrivacyReport) -> str:
+    """What is protected, in two sentences."""
+    edges = privacy.relation.partition(":")[2]
+    what = "every single connection", "any one of them"
+    if edges:  # of an accountant with edges_per_person
+        what = f"up to {edges} connections of a node together", "any of these"
+    return _PROMISE.format(*what, _odds(privacy.epsilon), privacy.epsilon, privacy.delta)
 
 
 def _odds(epsilon: float) -> str:

@@ -12,12 +12,13 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.report.result import Report
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities.api import most_communities, publish
+from dpgraph.problems.communities import most_communities, publish
 from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts
-from dpgraph.problems.cut.api import private_max_cut
+from dpgraph.problems.cut.private import private_max_cut
 from dpgraph.problems.densest import private_densest_subgraph
 from dpgraph.problems.synthesis import fit_model
 from dpgraph.releases.subgraphs import check_counts
@@ -109,7 +110,6 @@ def report(  # noqa: PLR0913
     ('connections', True)
     >>> page.to_html("/dev/null")
     """
-    show(progress)
     check_optional_delta(delta)
     if not isinstance(title, str):
         raise InvalidParameterError(f"title must be a text; got {type(title).__name__}")
@@ -143,4 +143,4 @@ def _communities(graph: Graph, budget: dict[str, Any], counts: PrivateCounts) ->
     call = open_call(**budget, relation=Edge(), noise=noise)
     found = release_communities(graph, call, communities=None, resolution=1.0, shares=SYNTHESIS.sweeps)
     between = found.weights.with_total(counts.counts["edge"], counts.std["edge"])
-    return publish(found, graph.nodes, between, 1.0, "bounded-iterates", call)
+    return publish(found, graph.nodes, between, 1.0, "bounded-iterates", call.report())
