@@ -109,10 +109,10 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
 
 
 _PROMISE = (
-    "<b>What is protected: {}.</b> With or without {}, this page could have come out the same: it changes nobody's odds "
-    "about them by more than a factor of {}, whatever else they know (differential privacy, ε&nbsp;=&nbsp;{:g}, "
-    "δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many connections have in common is what this page is "
-    "about."
+    "<b>What is protected: {}.</b> With or without {}, this page could have come out the same: it changes nobody's "
+    "odds about them by more than a factor of {}, whatever else they know (differential privacy, "
+    "ε&nbsp;=&nbsp;{:g}, δ&nbsp;=&nbsp;{:g}). Which nodes there are is public, and what many connections have in "
+    "common is what this page is about."
 )
 
 
