@@ -75,6 +75,7 @@ REFERENCE = {
             "dpgraph.problems.communities",
             "dpgraph.problems.densest",
             "dpgraph.problems.counts",
+            "dpgraph.problems.densest",
             "dpgraph.problems.synthesis",
             "dpgraph.releases",
             "dpgraph.problems.embedding",

@@ -46,6 +46,7 @@ _EXPORTS = {
     "dpgraph.interfaces.report.sections": ("report",),
     "dpgraph.problems.communities": ("private_communities",),
     "dpgraph.problems.counts.degrees": ("private_degree_distribution", "private_degrees"),
+    "dpgraph.problems.counts.statistics": ("private_statistic",),
     "dpgraph.problems.counts.subgraphs": ("private_subgraph_counts", "private_transitivity"),
     "dpgraph.problems.csp.private": ("private_max_2csp", "private_max_k_cut"),
     "dpgraph.problems.csp.exact": ("CSPResult", "max_2csp"),

@@ -32,6 +32,7 @@ from dpgraph.privacy.report import PrivacyReport as PrivacyReport
 from dpgraph.problems.communities import private_communities as private_communities
 from dpgraph.problems.counts.degrees import private_degree_distribution as private_degree_distribution
 from dpgraph.problems.counts.degrees import private_degrees as private_degrees
+from dpgraph.problems.counts.statistics import private_statistic as private_statistic
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts as private_subgraph_counts
 from dpgraph.problems.counts.subgraphs import private_transitivity as private_transitivity
 from dpgraph.problems.csp.exact import CSPResult as CSPResult
@@ -161,6 +162,7 @@ __all__ = [
     "private_projector",
     "private_singular_subspace",
     "private_spectrum",
+    "private_statistic",
     "private_subgraph_counts",
     "private_symmetric_matrix",
     "private_synthetic_graph",

@@ -352,8 +352,11 @@ class Tails:
 class Densest:
     """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks/densest.py."""
 
-    degree_share: float = 1 / 3  # For the degrees; 1/4 is worse on sparse graphs, 2/5 on colleges
-    density_share: float = 0.05  # For the density of what was chosen; the rest is for two rounds of readings
+    degree_share: float = 0.25  # For the degrees
+    density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
+    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, but
+    least_rounds: int = 2  # at least so many; >= 1
+    most_rounds: int = 7  # and at most so many
     passes: int = 3  # How often edges are dealt out again by the estimates of the time before; >= 1
 
 

@@ -165,6 +165,19 @@ def test_the_densest_part_is_written(run, tmp_path):
     assert f"{len(found.vertices)} of 600 vertices" in out
 
 
+def test_a_number_that_one_edge_moves_by_one_is_published(run, tmp_path):
+    output = tmp_path / "n.csv"
+    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--seed", 5, "--output", output)
+    assert (status, err) == (0, "")
+    name, value, low, high = rows(output)[1]
+    assert name == "matching"
+    assert float(low) <= float(value) <= float(high) <= 300
+    assert "with probability 95 % between" in out
+    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--weight", "w", "--max-weight", 2)
+    assert (status, out) == (2, "")
+    assert "count every edge once" in err
+
+
 def test_patterns_are_counted_with_intervals(run, tmp_path):
     output, report = tmp_path / "n.csv", tmp_path / "r.json"
     options = ["--epsilon", 1, "--seed", 3, "--output", output, "--report", report]

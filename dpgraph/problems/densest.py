@@ -50,10 +50,10 @@ def private_densest_subgraph(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* epsilon-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`. Degrees are
-    released first (2 w in l1). Then, twice, every vertex counts its edges to those before it in a public order, of
-    which an edge moves one number (:func:`dpgraph.bounds.sensitivity.label_counts`: w). The best prefix of one of both
-    orders is chosen by these numbers alone. Its weight is released last, with noise of its own (w), so that the
-    interval of its density holds although the set was chosen.
+    released first (2 w in l1). Then, in two to seven rounds, every vertex counts its edges to those before it in a
+    public order, of which an edge moves one number (:func:`dpgraph.bounds.sensitivity.label_counts`: w). The best
+    prefix of one of these orders is chosen by these numbers alone. Its weight is released last, with noise of its own
+    (w), so that the interval of its density holds although the set was chosen.
 
     *Accuracy.* The noise of a prefix of k vertices is about sqrt(k)/epsilon edges. So a part is found whose density
     stands out of a few times 1/epsilon; in graphs with less all vertices are about as good. docs/communities.md has a

@@ -26,22 +26,28 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
 
     Notes
     -----
-    *Guarantee.* The order of the first round is that of released degrees, the order of the second a function of these
-    and of the first round. So each is public when it is used, and a round counts the pair {u, v} at one of its ends
-    only: all its numbers together move by at most w in l1 (:func:`~dpgraph.bounds.sensitivity.label_counts`, all
-    vertices having one label). The vertices are a function of what both rounds released; the weight among them is
-    released with noise of its own (:func:`~dpgraph.bounds.sensitivity.partition_weight`), so that the choice has not
-    seen it.
+    *Guarantee.* The order of the first round is that of released degrees, each later one a function of what was
+    released before. So each is public when it is used, and a round counts the pair {u, v} at one of its ends only: all
+    its numbers together move by at most w in l1 (:func:`~dpgraph.bounds.sensitivity.label_counts`, all vertices having
+    one label). Epsilon says how many rounds there are. The vertices are a function of what was released; the weight
+    among them is released with noise of its own (:func:`~dpgraph.bounds.sensitivity.partition_weight`), so that the
+    choice has not seen it.
     """
-    degrees, first, second, weight = call.split(
-        DENSEST.degree_share, *[(1 - DENSEST.degree_share - DENSEST.density_share) / 2] * 2, DENSEST.density_share
+    rounds = min(
+        max(1 + int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), DENSEST.least_rounds),
+        DENSEST.most_rounds,
     )
-    found = release_degrees(graph, degrees).value
-    order = np.argsort(-found, kind="stable")
-    readings = _release_round(graph, order, 1, first)
-    inner = np.argsort(-_edges_inside(order, readings, found), kind="stable")
-    again = _release_round(graph, inner, 2, second)
-    _, chosen = max(_best_prefix(order, readings), _best_prefix(inner, again), key=lambda found: found[0])
+    degrees, readings, weight = call.split(
+        DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
+    )
+    score = release_degrees(graph, degrees).value
+    best: tuple[float, IntArray] = (-math.inf, np.arange(graph.n_vertices))
+    for number in range(1, rounds + 1):
+        order = np.argsort(-score, kind="stable")
+        read = _release_round(graph, order, number, readings.equal_part(rounds))
+        best = max(best, _best_prefix(order, read), key=lambda found: found[0])
+        score = _edges_inside(order, read, score)
+    chosen = best[1]
     inside = np.zeros(graph.n_vertices, dtype=bool)
     inside[chosen] = True
     indicator = inside.astype(np.float64)
@@ -71,32 +77,31 @@ def to_earlier(graph: Graph, order: IntArray) -> FloatArray:
 def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
     """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
 
-    Readings of a prefix add up to the weight inside. Their noise has standard deviation std sqrt(k); sqrt(2 ln n) times
-    that is about what the largest of n reaches, so that a single vertex with large noise does not win. In units of the
-    noise nothing overflows.
+    Readings of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more than
+    2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln n: a
+    few vertices with large noise do not win. In units of the noise nothing overflows.
     """
-    sizes = np.arange(1, order.size + 1)
+    sizes, log = np.arange(1, order.size + 1), math.log(order.size)
     inside = np.cumsum(readings.value[order] / readings.std)
-    surely = (inside - np.sqrt(2 * math.log(order.size) * sizes)) / sizes
+    surely = (inside - np.sqrt(2 * log * sizes) - log / math.sqrt(2)) / sizes
     best = int(surely.argmax())
     return float(surely[best] * readings.std), order[: best + 1]
 
 
-def _edges_inside(order: IntArray, readings: Released, degrees: FloatArray) -> FloatArray:
+def _edges_inside(order: IntArray, readings: Released, score: FloatArray) -> FloatArray:
     """Estimate how many edges each vertex has among the vertices that are peeled last.
 
     A vertex knows its edges to those before it, not which they are: each edge is taken to lead to earlier vertices in
-    proportion to their degrees, then to their own edges as estimated, and so on. What a vertex has read and what later
-    ones send it add up to its estimate. Edges from vertices that have few themselves then count for vertices that have
-    few. Units are those of the noise.
+    proportion to `score`, their degrees or the estimates of the round before, then to the estimates that this gives,
+    and so on. What a vertex has read and what later ones send it add up to its estimate. In units of the noise.
     """
     read = readings.value[order] / readings.std
-    estimate = degrees[order] / readings.std
+    estimate = score[order] / readings.std
     for _ in range(DENSEST.passes):
         size = np.maximum(estimate, 1.0)  # less than the noise says nothing
         sent = np.zeros(order.size)
         sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
         estimate = read + size * (np.cumsum(sent[::-1])[::-1] - sent)
     found = np.empty(order.size)
-    found[order] = estimate
+    found[order] = estimate * readings.std
     return found

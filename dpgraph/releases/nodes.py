@@ -70,7 +70,7 @@ def _chosen(flows: Sequence[int], limits: Sequence[int], prices: Sequence[float]
     `flows` are private, twice f_D. Scores are quotients of integers, rounded down to a grid without any other rounding.
     """
     most = (limits[-1] + 1) ** 2  # prices beyond all edges decide anyway, and stay numbers that a double holds
-    part = min(1.0, most / max(prices))
+    part = most / max(most, *prices)
     charged = [2 * math.ceil(price * part) for price in prices]
     bits = min(_SCORE_BITS, 52 - (4 * most).bit_length())
     cost = [price - flow for flow, price in zip(flows, charged, strict=True)]

@@ -67,32 +67,44 @@ class PrivateCounts(TableResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateEstimate(Result):
-    """A number computed from released counts.
+    """A number computed from released counts: one of them, or the transitivity.
 
     Parameters
     ----------
     value : float
-        The estimate.
+        The estimate, within `limits`.
     counts : PrivateCounts
         What it is computed from.
     privacy : PrivacyReport
         The guarantee.
+    limits : pair of float
+        The least and the largest number that is possible for so many vertices.
     """
 
     value: float
     counts: PrivateCounts
     privacy: PrivacyReport
+    limits: tuple[float, float] = (0.0, 1.0)
 
     def __repr__(self) -> str:
         low, high = self.interval()
         return f"PrivateEstimate({self.value:.4g}, 95 % in [{low:.4g}, {high:.4g}], {self.privacy!r})"
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact transitivity with probability at least `level`, whatever the graph.
+        """An interval that holds the exact number with probability at least `level`, whatever the graph.
 
-        Both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies there, within [0, 1].
+        For the transitivity both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies
+        there.
         """
+        least, most = self.limits
+        low, high = self._quotients(level) if "triangle" in self.counts.counts else self._count(level)
+        return min(max(low, least), most), min(max(high, least), most)
+
+    def _count(self, level: float) -> tuple[float, float]:
+        (name,) = self.counts.counts
+        return self.counts.interval(name, level)
+
+    def _quotients(self, level: float) -> tuple[float, float]:
         half = (1 + check_level(level)) / 2
         (few, many), (least, most) = (self.counts.interval(pattern, half) for pattern in ("triangle", "wedge"))
-        low, high = 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)
-        return min(low, 1.0), min(high, 1.0)
+        return 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)

@@ -109,6 +109,12 @@ def tiny_graph_neighbours() -> Pairs:
     yield from pairs_of(graph_neighbours)
 
 
+def unweighted_neighbours() -> Pairs:
+    """Graphs without weights, and one whose only edge joins its components, is its matching, and so on."""
+    yield "one edge", *edge_pair()
+    yield from (pair for pair in pairs_of(graph_neighbours) if not pair[1].public)
+
+
 def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
     """Planted cuts (or halves) on which the spectral mechanisms do not halt and take the path of large graphs."""
     for n, seed in ((44, 0), (60, 1)):
@@ -277,15 +283,21 @@ def networkx_neighbours(
             if sets is not None:
                 chosen = list(range(n // 2) if inside else range(0, n, 2))
                 rest = [vertex for vertex in range(n) if vertex not in chosen]
-                arguments[sets] = [chosen, rest] if sets == "communities" else chosen
+                arguments[sets] = [chosen, rest] if sets in ("communities", "partition") else chosen
             if weighted:
                 arguments |= {"weight": "weight"} | data.public
             sides = (
                 side.value if isinstance(side.value, nx.Graph) else nx.Graph(side.value) for side in (data, neighbour)
             )
-            yield label, *(Data(side, arguments) for side in sides)
+            yield label, *(Data(_with_sides(side), arguments) for side in sides)
 
     return generate
+
+
+def _with_sides(G: nx.Graph) -> nx.Graph:
+    """The graph with a public attribute of its vertices: even and odd ones."""
+    nx.set_node_attributes(G, {v: v % 2 for v in G}, "side")
+    return G
 
 
 class PoisonedGraph(nx.Graph):

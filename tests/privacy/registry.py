@@ -75,6 +75,7 @@ from tests.privacy.inputs import (
     record_neighbours,
     tiny_graph_neighbours,
     undecided_neighbours,
+    unweighted_neighbours,
 )
 from tests.spelling import REGISTRIES, spelled
 
@@ -257,6 +258,16 @@ ENTRIES: tuple[Entry, ...] = (
             ("smooth", ("triangle", "4-cycle")),
             ("local-sensitivity", ("triangle", "4-cycle")),
         )
+    ),
+    *(
+        Entry(
+            "private_statistic",
+            unweighted_neighbours,
+            Data(poisoned_graph().value),
+            options={"statistic": statistic},
+            pure=True,
+        )
+        for statistic in ("components", "matching", "degeneracy", "edge-connectivity")
     ),
     Entry("private_densest_subgraph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
@@ -624,6 +635,11 @@ ENTRIES: tuple[Entry, ...] = (
         networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), **_BISECTION),
         poisoned_networkx_graph(**_BISECTION),
     ),
+    NetworkxEntry(
+        "kernighan_lin_bisection",
+        networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), weight=None),
+        poisoned_networkx_graph(weight=None),
+    ),
     NetworkxEntry("adjacency_spectrum", networkx_neighbours(weighted=True), poisoned_networkx_graph(weight=None)),
     NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), poisoned_networkx_graph(weight=None)),
     *(
@@ -640,6 +656,9 @@ ENTRIES: tuple[Entry, ...] = (
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
             ("modularity", networkx_neighbours("communities"), {"communities": [{0, 1}, {2, 3, 4, 5}]}),
+            ("partition_quality", networkx_neighbours("partition"), {"partition": [{0, 1}, {2, 3, 4, 5}]}),
+            ("attribute_mixing_matrix", networkx_neighbours(attribute="side"), {"attribute": "side"}),
+            ("attribute_assortativity_coefficient", networkx_neighbours(attribute="side"), {"attribute": "side"}),
         )
     ),
     *(
@@ -656,6 +675,11 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     NetworkxEntry(
         "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
+    ),
+    *(
+        NetworkxEntry(function, networkx_neighbours(), poisoned_networkx_graph(), pure=True)
+        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph")
+        if function in nx.utils.backends._registered_algorithms
     ),
     *(
         Entry(function, person_neighbours, poisoned_graph(), options=options, pure=pure, persons=3)

@@ -73,6 +73,7 @@ BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
 REPORT = entry_of("report")
+STATISTIC = entry_of("private_statistic", statistic="matching")
 DENSEST = entry_of("private_densest_subgraph")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 ENDS = entry_of("private_communities", mechanism="auto")
@@ -500,6 +501,10 @@ def parts_of_a_report_have_the_whole_budget_each(monkeypatch):
     monkeypatch.setattr(Ledger, "adopt", lambda self, stage, name="": None)
 
 
+def an_edge_moves_a_statistic_by_half(monkeypatch):
+    monkeypatch.setattr(sensitivity, "one_edge_statistic", lambda: 0.5)
+
+
 def rounds_of_peeling_count_both_ends(monkeypatch):
     monkeypatch.setattr(peeling, "to_earlier", lambda graph, order: graph.degrees())
 
@@ -567,6 +572,7 @@ MUTANTS = {
     weights_of_constraints_not_capped: (replay_check, TABLES),
     edges_of_a_cut_counted_at_both_ends: (replay_check, CUT),
     parts_of_a_report_have_the_whole_budget_each: (replay_check, REPORT),
+    an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
     rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
     second_order_of_exact_readings: (replay_check, DENSEST),
     budget_charged_after_the_fact: (order_check, DEGREES),
@@ -670,6 +676,7 @@ CHECKS = {
     replay_check: "replay",
     sweeps_check: "replay",
     residual_check: "replay",
+    ends_check: "replay",
     choices_check: "replay",
     order_check: "interface",
     refund_check: "interface",

@@ -15,6 +15,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import call as call_module
 from dpgraph.privacy import gdp_delta, gdp_mu
+from dpgraph.privacy import guard as guard_module
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.persons import Group, delta_share
 from dpgraph.privacy.relation import Edge
@@ -140,7 +141,7 @@ def test_gaussian_calls_of_persons_stay_within_their_lines_and_reach_them():
 
 
 def edges_of_a_person_not_divided(monkeypatch):
-    monkeypatch.setattr(call_module, "at_edge_level", lambda *_: nullcontext({}))
+    monkeypatch.setattr(guard_module, "at_edge_level", lambda *_: nullcontext({}))
     monkeypatch.setattr(call_module, "person_cost", lambda who, *asked: Group(who.edges_per_person, *asked))
 
 

@@ -1,4 +1,4 @@
-"""``dpgraph communities``, ``degree-distribution``, ``count``, ``densest``, ``synthesize`` and ``report``."""
+"""``dpgraph communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest``, ``synthesize``, ``report``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import edge_columns
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
@@ -146,6 +147,38 @@ class Count(GraphRelease, StrategyRelease):
             low, high = result.interval(pattern)
             lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
         return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic(GraphRelease):
+    """Publish a number that one edge moves by at most one, with edge-level differential privacy.
+
+    Example: `dpgraph statistic ca-GrQc components --epsilon 1`
+    """
+
+    command = "statistic"
+    function = "private_statistic"
+    reported = ("value",)
+
+    statistic: str = argument("STATISTIC", "components, matching, degeneracy or edge-connectivity.")
+    output: Path | None = written("Write the number as CSV with columns statistic, value, low, high.")
+
+    def _arguments(self) -> dict[str, Any]:
+        given = super()._arguments()
+        if self.weight is not None:
+            raise InvalidParameterError("--weight: these numbers count every edge once; leave it out")
+        return {name: value for name, value in given.items() if name not in ("weight", "max_weight")}
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return ["statistic", "value", "low", "high"], [[x] for x in (self.statistic, result.value, *result.interval())]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"interval": result.interval()}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        low, high = result.interval()
+        about = f"with probability 95 % between {low:,.0f} and {high:,.0f}"
+        return [f"{source.name}: {self.statistic} {result.value:,.0f}, {about}"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dpgraph.exceptions import DPGraphError
+from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 
@@ -149,6 +149,12 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, progress: bool = False, **kwargs: Any) -> Any:
         asked = {name: kwargs.pop(name) for name in names if name in kwargs}
         _forget_conversions(args[0] if args else None)
+        graph = args[0] if args else kwargs.get("G", kwargs.get("B"))
+        if isinstance(graph, PrivateGraph) and graph.is_directed():
+            raise InvalidGraphError(
+                f"{function.__name__}() of the dpgraph backend needs an undirected graph; got a directed one. Pass "
+                "G.to_undirected(). Nothing was read or spent"
+            )
         try:
             return function(*args, **kwargs, asked=Asked(**asked))
         except NotImplementedError as error:
