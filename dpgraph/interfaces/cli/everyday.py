@@ -1,4 +1,4 @@
-"""``dpgraph communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest``, ``synthesize``, ``report``."""
+"""``communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest``, ``synthesize`` and ``report``."""
 
 from __future__ import annotations
 
