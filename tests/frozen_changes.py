@@ -32,9 +32,19 @@ CHANCE = "coherence releases the advantage of its answer over chance, and halts 
 #: Their partitions are the same.
 TOGETHER = "the weights across and inside a cut are released together, and the total is their sum: other draws of the estimates, last of all"
 
+#: The law is the same.
+STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
+
 CHANGED = {
     r"(private_max_(cut|bisection)|networkx one_exchange)\(": TOGETHER,
     r"private_communities\((no edges\) epsilon=8|planted 45\) resolution=2.0 epsilon=1) ": "an estimated modularity stays within what a modularity can be",
+    r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
+    r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
+    r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
+    r"private_transitivity\(.* mechanism=ladder ": STREAM,
+    r"networkx spectral_bisection\(": STREAM,
+    r"(private_communities\(|sklearn\(.* estimator=PrivateCommunities )": STREAM,
+    r"embedding\(planted 45\) mechanism=auto rank=2 epsilon=4 ": STREAM,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
