@@ -50,6 +50,7 @@ CHANGED = {
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
+    r"frames\(": "a table of edges is an object of its own, and no longer a pandas.DataFrame",
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
     r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs; the local search of cuts takes more steps",

@@ -8,6 +8,7 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ from dpgraph.typing import FloatArray, IntArray
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: From here on a call protects nothing that is worth the name: e^50 is no bound, and one in ten may be published whole.
+_WEAK_EPSILON, _WEAK_DELTA = 50.0, 0.1
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
@@ -341,6 +344,12 @@ def open_call(  # noqa: PLR0913
     if isinstance(accountant, _Lender):
         accountant.charge(ledger)
         return Call(ledger, noise)
+    if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
+        warnings.warn(
+            f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "
+            "far below 1 / number of edges. Publish this result only if its data may be public",
+            stacklevel=2,
+        )
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)
     if accountant is not None:

@@ -25,6 +25,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from tqdm import tqdm
 
+from dpgraph.arguments import check_keywords
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.persons import at_edge_level
 from dpgraph.progress import BAR
@@ -47,6 +48,7 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
         handled = sys.exception()  # what the caller is handling is the caller's
         guard = None
         try:
+            check_keywords(function, kwargs)
             with (
                 _bar(bool(kwargs.get("progress"))),
                 guarded() as guard,

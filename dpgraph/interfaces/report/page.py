@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpgraph.datasets.writers import csv_text, edge_columns, label_texts
+from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.report import charts
 from dpgraph.interfaces.report.facts import LEVEL, NAMES, Fact
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import csv_text, label_texts
 
 if TYPE_CHECKING:
     from dpgraph.interfaces.report.result import Report

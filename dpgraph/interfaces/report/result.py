@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +9,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.graph import vertex_sets
 from dpgraph.interfaces.report.facts import LEVEL, Fact, facts_of
 from dpgraph.interfaces.report.page import beside, page
 from dpgraph.plot import figure_bytes, plot_report
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import TableResult
+from dpgraph.result import TableResult, label_texts
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
 from dpgraph.results.cut import PrivateCutResult
@@ -103,16 +101,6 @@ class Report(TableResult):
         if self.cut is not None:
             about["sides"] = dict(zip(labels, self.cut.labels.tolist(), strict=True))
         return about | {"privacy": self.privacy.to_dict()}
-
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`to_dict` as JSON, in which a number that is unknown is null."""
-        finite = json.loads(json.dumps(self.to_dict()), parse_constant=lambda _: None)
-        write_atomically(path, json.dumps(finite, indent=1, allow_nan=False) + "\n")
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the numbers as CSV."""
-        columns = self.columns()
-        write_atomically(path, csv_text(list(columns), list(columns.values())))
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one page that needs no other file, but for a large synthetic twin: that is a CSV file beside it."""
