@@ -22,7 +22,7 @@ from dpgraph.progress import BAR
 ROUNDING = 1e-9
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
-#: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
+#: Gaussian-DP curve of the continuous one (docs/proofs.md, "Numbers in a computer").
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 _LARGEST_MU = 2.0**20
@@ -164,7 +164,7 @@ class Ledger:
 
         A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
         release: rounding and the discrete law of the noise are part of z. DN25a, Lemma B.5 in its GDP form
-        (docs/theory.md, section 1); :func:`grid_quantile`.
+        (docs/proofs.md, "Composition", rule 2); :func:`grid_quantile`.
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
