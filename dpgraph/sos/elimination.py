@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import Rows, njit
-from dpgraph.threads import Stop, on_thread
+from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -188,6 +188,8 @@ def eliminate_low_degree(rows: Rows, diagonal: FloatArray, dense_limit: int) -> 
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
     outcome, pool = on_thread(_eliminate, rows, diagonal, dense_limit)
+    if time_is_up():  # it may have been stopped
+        outcome = TOO_LARGE
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)

@@ -16,6 +16,7 @@ from dpgraph.sos.moments.rounding import solve_by_moments
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
 from dpgraph.sos.units import csp_in_binary_units
+from dpgraph.sos.watch import keeps_time_limit
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -43,6 +44,7 @@ class CSPResult(ExactResult):
         )
 
 
+@keeps_time_limit
 def max_2csp(  # noqa: PLR0913
     instance: TwoCSP,
     *,

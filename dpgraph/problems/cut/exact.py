@@ -20,6 +20,7 @@ from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_b
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 from dpgraph.sos.units import graph_in_binary_units
+from dpgraph.sos.watch import keeps_time_limit
 from dpgraph.typing import GraphLike, Operator
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
@@ -56,6 +57,7 @@ class CutResult(ExactResult):
         )
 
 
+@keeps_time_limit
 def max_cut(  # noqa: PLR0913
     G_or_operator: GraphLike | Graph | Operator,
     *,
@@ -127,8 +129,7 @@ def max_cut(  # noqa: PLR0913
     progress : bool, default False
         Show a progress bar on stderr.
     time_limit : float, optional
-        Seconds, after which the solver ends with what it has; a step that has begun, such as a proof of a bound, is
-        finished. Without a limit the local search ends after about a few seconds. With one it goes on until then, or
+        Seconds, after which the solver ends with what it has. Without a limit the local search ends after about a few seconds. With one it goes on until then, or
         until the cut is proven optimal, and results depend on the speed of the machine.
     gap_tol : float, default 0
         Relative gap of value and upper bound at which nothing more is tried.
@@ -183,6 +184,7 @@ def max_cut(  # noqa: PLR0913
     return _cut_result(solve_and_prove(objective, options, rng), nodes, exponent)
 
 
+@keeps_time_limit
 def max_bisection(  # noqa: PLR0913
     G: GraphLike | Graph,
     *,

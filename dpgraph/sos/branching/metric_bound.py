@@ -25,7 +25,7 @@ from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, vi
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
-from dpgraph.threads import on_thread
+from dpgraph.threads import on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _LONGEST = 7  # signed vertices of an inequality
@@ -104,7 +104,10 @@ def tightened(now: MetricBound, beat: float, *, rounds: int, deadline: float = m
     X, y, members, t = now.moments, now.diagonal / scale, now.members, now.multipliers / scale
     bound, estimates = now.bound, list[float]()
     for _ in range(rounds):
-        X, y, t = _minimised(W, X, y, members, t)
+        try:
+            X, y, t = _minimised(W, X, y, members, t)
+        except TimeoutError:
+            break
         top = float(np.linalg.eigvalsh(_dual_matrix(W, y, members, t))[-1])
         estimates.append(objective.constant + scale * (float(np.sum(y)) + n * top + float(t @ _limits(members))))
         if estimates[-1] < min(estimates[:-1], default=bound) or estimates[-1] <= beat:
@@ -143,6 +146,8 @@ def _minimised(
     n, limits = len(W), _limits(members)
 
     def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
+        if time_is_up():
+            raise TimeoutError
         y, t = point[:n], point[n:]
         positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
         moments = positive / _WEIGHT

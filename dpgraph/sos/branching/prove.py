@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from dpgraph import threads
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
@@ -26,7 +27,7 @@ from dpgraph.sos.solution import Solution
 _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, (6.0, 10.0)  # for the linear programme to be quick and tight; for a proof
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
-_ROUNDS_OF_METRIC = 60
+_ROUNDS_OF_METRIC, _ROUNDED = 60, 16
 #: Share of a time limit that goes to what comes before a proof that is asked for.
 SHARE_BEFORE_PROOF = 0.05
 _SHARE_BEFORE_PLANES = 0.5  # where cutting planes follow
@@ -60,7 +61,7 @@ def solve_and_prove(
         solution = solve_bisection(objective, imbalance, first, rng)
     else:
         solution = solve_max_cut(objective, first, rng)
-    deadline = math.inf if limit is None else began + limit
+    deadline = min(math.inf if limit is None else began + limit, threads.deadline())
     closed = solution.status == "optimal" or solution.gap <= options.gap_tol
     if not kinds or closed or time.monotonic() >= deadline:
         return solution
@@ -137,7 +138,8 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
             best.offer(node.lift(cut))
             return replace(node, bound=min(bound, node.bound))
         node = tightened(node, best.to_beat(), rounds=rounds, deadline=best.deadline)
-        cuts = one_opt(node.objective, np.where(node.moments >= 0.0, 1.0, -1.0))
+        rows = best_columns(node.objective, np.where(node.moments >= 0.0, 1.0, -1.0), _ROUNDED)
+        cuts = one_opt(node.objective, rows)
         best.offer(node.lift(best_columns(node.objective, cuts, 1)[:, 0]))
         return node
 

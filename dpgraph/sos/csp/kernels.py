@@ -227,8 +227,10 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
     return float(active / q)
 
 
-@njit()
-def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int) -> float:
+@njit(nogil=True)
+def ascend_blocks(  # noqa: PLR0913
+    C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
+) -> float:
     """Sweeps of block ascent on all variables, in place: the gain of the last one.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
@@ -244,6 +246,8 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
     for _ in range(sweeps):
         gain = 0.0
         for i in range(n):
+            if stop[0]:
+                break
             G[:] = 0.0
             G[:, 0] = C.unary[i]
             proximal = _gradient(i, C, S, penalty, V, G)

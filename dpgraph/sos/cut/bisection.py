@@ -260,7 +260,7 @@ def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float, stop
             gain[i] += data[p] * x[i] * x[indices[p]]
     T = tournament(x, gain)
     total = x.sum()
-    while abs(total) > imbalance and not stop[0]:
+    while abs(total) > imbalance:  # even after a time limit
         side = 1.0 if total > 0.0 else -1.0
         flip(T.winner[0 if total > 0.0 else 1, 1], rows, x, T)
         total -= 2.0 * side
