@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dpgraph.result import Result
-from dpgraph.sos.seed_search import TraceEntry
+from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Objective: TypeAlias = "CutObjective | CSPObjective"
 
 _IN_UNITS = ("value", "upper_bound", "relaxation_value", "local_correlation")
-#: Bounds are rounded up by less than this share of their size, and values are rounded too.
+#: Bounds are rounded up by less than this share of the sum of weights, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.
 _SHARE = 1e-3
@@ -31,12 +31,12 @@ def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """Whether `bound`, which no solution exceeds, leaves no room above `value` but for rounding.
 
     Where values are multiples of a unit: none of them above `value` is at most `bound`. Elsewhere: `bound` exceeds
-    `value` by at most 1e-12 of its size, and by at most a thousandth of the least weight: beside a weight of 1e13 the
-    first condition alone would let ten units pass as rounding, and a better solution with them.
+    `value` by at most 1e-12 of the sum of all weights, and by at most a thousandth of the least one: beside a weight of
+    1e13 the first condition alone would let ten units pass as rounding, and a better solution with them.
     """
     if objective.unit:
         return value >= floored(objective, bound)
-    return value >= bound - min(_ROUNDING * abs(bound), _SHARE * objective.least_weight())
+    return value >= bound - min(_ROUNDING * objective.magnitude(), _SHARE * objective.least_weight())
 
 
 def to_beat(objective: Objective, value: float) -> float:
@@ -125,6 +125,16 @@ class Solution(ExactResult):
             trace=trace,
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
+
+    @classmethod
+    def exact(cls, objective: Objective, labels: IntArray, bound: float, options: SolverOptions) -> Solution:
+        """The best there is, found without a relaxation; whoever watches is told."""
+        value = objective.value(labels)
+        trace = (TraceEntry(0, value, max(bound, value), 0.0, 0.0),)
+        solution = cls.of(objective, labels, bound=bound, certificate="proven", trace=trace)
+        if options.callback is not None:
+            options.callback(0.0, solution.value, solution.upper_bound)
+        return solution
 
     def shared(self, exponent: int = 0) -> dict[str, Any]:
         """What a result in the caller's names takes over, for values in units of ``2**exponent``."""

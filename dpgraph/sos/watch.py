@@ -20,7 +20,8 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500  # of a search with a time limit
 _MOST_PATIENT_SWEEPS = 12_500
 _SHORT_SWEEPS = (20, 40, 80, 160, 320, 640, 1280)  # before a patient search without a limit
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def keeps_time_limit(solve: Callable[P, R]) -> Callable[P, R]:

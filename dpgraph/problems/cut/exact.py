@@ -85,7 +85,8 @@ def max_cut(  # noqa: PLR0913
     The degree-2 sum-of-squares relaxation, maximise ``sum_ij M_ij (1 - X_ij)/4`` over positive semidefinite X with
     unit diagonal, is solved in low-rank form to a certified gap, conditioned on `seeds` vertices chosen by global
     correlation, rounded, and improved by simulated annealing. Vertices of one or two neighbours are eliminated first,
-    which loses nothing and tightens the relaxation; forests, cycles and bipartite graphs are solved in linear time.
+    which loses nothing and tightens the relaxation; forests, cycles and bipartite graphs are solved in linear time. All
+    cuts of up to 24 vertices are listed instead, unless several seeds or the rounding alone are asked for.
 
     Parameters
     ----------
@@ -129,8 +130,9 @@ def max_cut(  # noqa: PLR0913
     progress : bool, default False
         Show a progress bar on stderr.
     time_limit : float, optional
-        Seconds, after which the solver ends with what it has. Without a limit the local search ends after about a few seconds. With one it goes on until then, or
-        until the cut is proven optimal, and results depend on the speed of the machine.
+        Seconds, after which the solver ends with what it has, whatever it is at. Without a limit the local search ends
+        after about a few seconds. With one it goes on until then, or until the cut is proven optimal, and results
+        depend on the speed of the machine.
     gap_tol : float, default 0
         Relative gap of value and upper bound at which nothing more is tried.
     initial : (set, set), dict, numpy array or result object, optional

@@ -21,6 +21,7 @@ from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.rounding import best_columns, one_opt
 from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.enumeration import solve_by_enumeration
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 
@@ -47,6 +48,9 @@ def solve_and_prove(
     branched on until it is proven to be the largest, or soon after the time limit; before that the local search takes a
     share of the time.
     """
+    asks_for_rounding = options.seeds > 1 or not options.local_search
+    if not asks_for_rounding and (listed := solve_by_enumeration(objective, options, imbalance)) is not None:
+        return listed
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
     kinds, first = _kinds(core, prove=prove), replace(options, patient=not prove)

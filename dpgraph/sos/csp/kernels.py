@@ -228,7 +228,7 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
 
 
 @njit(nogil=True)
-def ascend_blocks(  # noqa: PLR0913
+def ascend_blocks(
     C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
 ) -> float:
     """Sweeps of block ascent on all variables, in place: the gain of the last one.
