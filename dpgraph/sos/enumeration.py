@@ -12,6 +12,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.proofs import CutProof, Part
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray, IntArray
@@ -33,7 +34,7 @@ def solve_by_enumeration(
     if cut is None:
         return None
     labels = (cut != cut[0]).astype(np.int64)
-    return Solution.exact(objective, labels, objective.value(labels), options)
+    return Solution.exact(objective, labels, objective.value(labels), options, CutProof(Part(listed=True)))
 
 
 def best_cut(matrix: FloatArray, largest: int | None = None) -> FloatArray | None:

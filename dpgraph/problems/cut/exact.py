@@ -1,10 +1,11 @@
 """Max-cut and max-bisection of exact data (no privacy)."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice, check_integer
@@ -182,8 +183,10 @@ def max_cut(  # noqa: PLR0913
     ).in_units(exponent)  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
-        return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes, exponent)
-    return _cut_result(solve_and_prove(objective, options, rng), nodes, exponent)
+        solution = solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng)
+    else:
+        solution = solve_and_prove(objective, options, rng)
+    return _cut_result(solution, nodes, exponent, _instance(objective, exponent))
 
 
 @keeps_time_limit
@@ -263,8 +266,10 @@ def max_bisection(  # noqa: PLR0913
     ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)
     if degree == 2:
-        return _cut_result(solve_and_prove(objective, options, rng, imbalance=imbalance), graph.nodes, exponent)
-    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes, exponent)
+        solution = solve_and_prove(objective, options, rng, imbalance=imbalance)
+    else:
+        solution = solve_bisection_by_moments(objective, imbalance, degree, options, rng)
+    return _cut_result(solution, graph.nodes, exponent, _instance(objective, exponent, imbalance))
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...], int]:
@@ -286,7 +291,22 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
     return SparseObjective(adjacency), graph.nodes, exponent
 
 
-def _cut_result(solution: Solution, nodes: tuple[Hashable, ...], exponent: int) -> CutResult:
-    """The solution in the labels of the caller."""
+def _cut_result(
+    solution: Solution, nodes: tuple[Hashable, ...], exponent: int, instance: dict[str, Any] | None
+) -> CutResult:
+    """The solution in the labels of the caller, with the certificate of an instance whose edges can be listed."""
     first, second = vertex_sets(nodes, solution.labels, 2)
-    return CutResult(partition=(first, second), **solution.shared(exponent))
+    if instance is None:
+        solution = replace(solution, proof=None, uncertified="certificates are of graphs and matrices, not of factors")
+    return CutResult(partition=(first, second), **solution.shared(exponent, instance))
+
+
+def _instance(objective: CutObjective, exponent: int, imbalance: int | None = None) -> dict[str, Any] | None:
+    """A cut problem as the file of a certificate has it."""
+    if not isinstance(objective, SparseObjective):
+        return None
+    upper = sparse.triu(objective.matrix, k=1).tocoo()
+    weights = np.ldexp(upper.data, exponent).tolist()
+    edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
+    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
+    return {**problem, "n": objective.n_vertices, "edges": edges}

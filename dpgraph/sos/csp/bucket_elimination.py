@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpgraph.sos.csp.depth_first import IntegerCosts
 from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.proofs import EliminationProof
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import IntArray
@@ -40,7 +41,9 @@ def solve_by_elimination(objective: CSPObjective, options: SolverOptions) -> Sol
     labels = _least_cost(objective, costs, order, deadline)
     if labels is None:
         return None
-    return Solution.exact(objective, labels, costs.bound(costs.cost(objective, labels)), options)
+    return Solution.exact(
+        objective, labels, costs.bound(costs.cost(objective, labels)), options, EliminationProof(order)
+    )
 
 
 def elimination_order(objective: CSPObjective) -> list[int] | None:

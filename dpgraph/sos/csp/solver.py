@@ -102,7 +102,8 @@ def _solve(
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=tree.kind, trace=tree.trace)
+    proof = "the bound is that of a relaxation with several labels, which is not written down"
+    return Solution.of(objective, labels, bound=tree.upper_bound, kind=tree.kind, trace=tree.trace, proof=proof)
 
 
 def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:

@@ -13,6 +13,7 @@ import numpy as np
 from dpgraph.arguments import as_generator
 from dpgraph.compiled import Rows, njit
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
+from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
@@ -82,7 +83,12 @@ def solve_bisection(
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance, rounding) for entry in tree.trace)
-    return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=kind, trace=trace)
+    proofs = [proof_of(root.certificate, penalty), proof_of(free.certificate)]
+    if free.certificate.bound <= root.certificate.bound + allowance:
+        proofs.reverse()
+    proof = proofs[isinstance(proofs[0], str)]
+    labels = (cut != cut[0]).astype(np.int64)
+    return Solution.of(objective, labels, bound=bound, kind=kind, trace=trace, proof=proof)
 
 
 def largest_sum(n: int, imbalance: int) -> int:

@@ -23,6 +23,7 @@ import numpy as np
 from dpgraph import threads
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
+from dpgraph.sos.proofs import CutProof, DualPoint, Part
 from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
@@ -95,6 +96,15 @@ def certify_within(
         if smallest <= shift:
             return None, -smallest * total_weight
     return line.prove(shift, run, deadline), gap
+
+
+def proof_of(certificate: Certificate, price: float = 0.0) -> CutProof | str:
+    """What proves a bound on all cuts to others, or why nothing does; with a `price` it is on balanced ones."""
+    if certificate.kind == "lanczos" or certificate.diagonal is None:
+        return "the bound is that of a Lanczos run: a proof would have cost too much, or time was up"
+    trivial = certificate.kind == "trivial" and not price
+    diagonal = None if trivial else certificate.diagonal - price
+    return CutProof(Part(DualPoint(certificate.bound, diagonal=diagonal, price=price)))
 
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
