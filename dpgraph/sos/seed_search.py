@@ -27,7 +27,13 @@ Callback = Callable[[float, float, float], object]
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made."""
+    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made.
+
+    The public functions fill it from their keywords; the solvers inside take it whole.
+
+    >>> SolverOptions(seeds=2, time_limit=1.0).seeds
+    2
+    """
 
     seeds: int = 1
     rounds: int = 100
