@@ -26,7 +26,6 @@ _BITS = 57  # of all costs together, where values have no unit
 _MOST_BYTES = 10**9  # of the levels of a search
 _ENTRIES_AT_ONCE = 5e7  # table entries that are copied between two looks at the clock: a third of a second
 _STAGES = 8
-_NO_PROOF = "the search for an assignment keeps no record"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,14 @@ def prove_assignment(objective: CSPObjective, solution: Solution, options: Solve
             bound, kind = solution.upper_bound, solution.bound_kind
             if done and costs.bound(cost) < bound:
                 bound, kind = costs.bound(cost), "proven"
-            after = Solution.of(objective, better, bound=bound, kind=kind, trace=solution.trace, proof=_NO_PROOF)
+            after = Solution.of(
+                objective,
+                better,
+                bound=bound,
+                kind=kind,
+                trace=solution.trace,
+                proof=solution.proof or solution.uncertified,
+            )
             if options.callback and (after.value, after.upper_bound) != (solution.value, solution.upper_bound):
                 options.callback(time.monotonic() - began, after.value, after.upper_bound)
             solution = after

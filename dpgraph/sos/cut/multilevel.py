@@ -170,7 +170,7 @@ class _Queues(NamedTuple):
 
 @njit(nogil=True)
 def _bucket(Q: _Queues, gain: float) -> int:
-    return min(max(int((gain - Q.step[0]) * Q.step[1]), 0), Q.head.shape[1] - 1)
+    return int(min(max(int((gain - Q.step[0]) * Q.step[1]), 0), Q.head.shape[1] - 1))
 
 
 @njit(nogil=True)
