@@ -1,4 +1,4 @@
-"""Minimum bisections beside METIS and KaHIP at equal processor time (``pip install pymetis kahip``; or they are skipped).
+"""Minimum bisections beside METIS and KaHIP at equal processor time (``pip install pymetis kahip``).
 
 Meshes, geometric graphs, grids and graphs with hubs, drawn from a seed: nothing was fitted to those of another one. The
 peers start again with other seeds until the time is over; what they return out of balance does not count.
@@ -84,7 +84,8 @@ def restarted(cut: Cut, A: sparse.csr_array, seconds: float) -> int | None:
         if difference <= A.shape[0] % 2:
             found.append(crossing)
         if time.process_time() - began >= seconds:
-            return min(found, default=None)
+            break
+    return min(found, default=None)
 
 
 def main() -> None:

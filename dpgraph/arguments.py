@@ -95,6 +95,11 @@ def check_optional_delta(delta: float) -> float:
     return 0.0 if value == 0 and delta == 0 else check_delta(delta)
 
 
+def check_level(level: float) -> float:
+    """Return the probability of an interval as a float, or raise :class:`InvalidParameterError`."""
+    return _inside("level", level, 0 < as_number(level) < 1, "in (0, 1), such as 0.95")
+
+
 def require_delta(delta: float, what: str, pure: str) -> float:
     """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure."""
     delta = check_optional_delta(delta)

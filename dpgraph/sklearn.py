@@ -22,11 +22,11 @@ from dpgraph.extras import require
 from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.problems.communities.api import private_communities
-from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.communities import private_communities
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
 from dpgraph.problems.records.principal import leading_components
 from dpgraph.typing import FloatArray, GraphLike

@@ -29,7 +29,17 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 #: So the budget of what a mechanism releases is a fortieth smaller, and some calls halt.
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
+#: The law is the same.
+STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
+
 CHANGED = {
+    r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
+    r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
+    r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
+    r"private_transitivity\(.* mechanism=ladder ": STREAM,
+    r"networkx spectral_bisection\(": STREAM,
+    r"(private_communities\(|sklearn\(.* estimator=PrivateCommunities )": STREAM,
+    r"embedding\(planted 45\) mechanism=auto rank=2 epsilon=4 ": STREAM,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",

@@ -34,7 +34,10 @@ def solve_by_enumeration(
     if cut is None:
         return None
     labels = (cut != cut[0]).astype(np.int64)
-    return Solution.exact(objective, labels, objective.value(labels), options, CutProof(Part(listed=True)))
+    bound = objective.value(labels)
+    if not objective.exact_sums:
+        bound = math.nextafter(bound, math.inf)  # the value is rounded
+    return Solution.exact(objective, labels, bound, options, CutProof(Part(listed=True)))
 
 
 def best_cut(matrix: FloatArray, largest: int | None = None) -> FloatArray | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from dpgraph.datasets.writers import csv_text
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Measure
@@ -45,7 +45,7 @@ class Cell:
         number = len(self.values)
         if number < 2:
             return math.nan
-        return float(stats.t.ppf(0.975, number - 1) * np.std(self.values, ddof=1) / math.sqrt(number))
+        return float(stdtrit(number - 1, 0.975) * np.std(self.values, ddof=1) / math.sqrt(number))
 
 
 def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> list[Cell]:

@@ -32,6 +32,8 @@ _COMMANDS = {
     "degrees": ("graphs", "Degrees"),
     "degree-distribution": ("everyday", "DegreeDistribution"),
     "count": ("everyday", "Count"),
+    "statistic": ("everyday", "Statistic"),
+    "densest": ("everyday", "Densest"),
     "synthesize": ("everyday", "Synthesize"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from dpgraph.interfaces.cli.options import argument, option
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.privacy.budget_file import FileAccountant
+from dpgraph.privacy.relation import protects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +24,18 @@ class BudgetFile:
     epsilon: float | None = option(None, "Total epsilon of a new file.")
     delta: float | None = option(None, "Total delta of a new file. Default: 0, for pure releases only.")
 
+    edges_per_person: int | None = option(
+        None, "Protect persons with up to this many edges (new file). Default: 1, every edge by itself."
+    )
+
     def run(self) -> None:
         """Make or open the file, and print its budget and its charges."""
-        accountant = FileAccountant(self.file, epsilon=self.epsilon, delta=self.delta)
+        asked = {"epsilon": self.epsilon, "delta": self.delta}
+        accountant = FileAccountant(self.file, **asked, edges_per_person=self.edges_per_person)
         budgets = {"total": accountant.total, "spent": accountant.spent, "left": accountant.remaining}
         for name, budget in budgets.items():
             say(f"{name:<6} epsilon={budget.epsilon:<10.4g} delta={budget.delta:g}")
+        if accountant.edges_per_person > 1:
+            say(protects(accountant.edges_per_person))
         for charge in accountant.charges():
             say(f"{charge.time}  epsilon={charge.epsilon:<10.4g} delta={charge.delta:g}")

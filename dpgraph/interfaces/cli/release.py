@@ -28,7 +28,7 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
 from dpgraph.interfaces.cli.outputs import Output, deliver, say
 from dpgraph.privacy.budget_file import FileAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.guard import private_function
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -159,7 +159,7 @@ class StrategyRelease(Release):
     #: Where they are registered, unless that depends on options.
     strategies: ClassVar[str]
 
-    mechanism: str = option("auto", "One of the strategies.")
+    mechanism: str = option("auto", "auto, which follows a public rule, or a strategy: a wrong name lists them.")
     options: list[str] | None = option(
         None,
         "An option of the mechanism, such as rank=4; repeat for more. Names and meaning: the class of that mechanism "

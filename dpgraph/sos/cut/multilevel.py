@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import Rows, njit
+from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.kernels import on_columns
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
@@ -21,6 +21,7 @@ _SHRINKS = 0.95  # a level of more vertices than this share of those before is t
 _STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
+_PASSES = 16  # about as many are made, with all that depends on a flip
 _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.01
 _STEPS = 2**14  # of the gain, where weights differ by more
@@ -40,16 +41,17 @@ def multilevel_cut(
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * matrix.shape[0])
         order = rng.permutation(sizes.size)
-        group, signs = match(A, masses, given, order, limit, False)
+        joined = at_once(match, 2 * A.indices.size)
+        group, signs = joined(A, masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = match(A, masses, given, order, limit, True)
+            group, signs = joined(A, masses, given, order, limit, True)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         count = int(group.max()) + 1
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
         masses = np.bincount(group, weights=masses)
-        levels.append((_merged_rows(A, group, signs, count), np.abs(merged)))
+        levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
         first = np.unique(group, return_index=True)[1]
         given = signs[first, None] * given[first]
@@ -68,7 +70,8 @@ def multilevel_cut(
 def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> FloatArray:
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
     tol = 1e-10 * float(np.abs(rows.data).max(initial=0.0))
-    return on_columns(lambda x, stop: _passes(rows, sizes, x, slack, tol, stop), signs)
+    passes = at_once(_passes, _PASSES * signs.size / len(signs) * (rows.indices.size + len(signs)))
+    return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
 
 
 @njit(nogil=True)
