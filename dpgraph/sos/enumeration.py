@@ -6,6 +6,7 @@ so that nothing is rounded; where they are too far apart for that, what rounding
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +38,8 @@ def solve_by_enumeration(
     bound = objective.value(labels)
     if not objective.exact_sums:
         bound = math.nextafter(bound, math.inf)  # the value is rounded
-    return Solution.exact(objective, labels, bound, options, CutProof(Part(listed=True)))
+    found = Solution.exact(objective, labels, bound, options, CutProof(Part(listed=True)))
+    return replace(found, status="optimal")  # in whole numbers, however small the weights beside that rounding
 
 
 def best_cut(matrix: FloatArray, largest: int | None = None) -> FloatArray | None:
