@@ -36,7 +36,7 @@ def solve_by_enumeration(
         return None
     labels = (cut != cut[0]).astype(np.int64)
     bound = objective.value(labels)
-    if not objective.exact_sums:
+    if bound and not objective.exact_sums:
         bound = math.nextafter(bound, math.inf)  # the value is rounded
     found = Solution.exact(objective, labels, bound, options, CutProof(Part(listed=True)))
     return replace(found, status="optimal")  # in whole numbers, however small the weights beside that rounding
