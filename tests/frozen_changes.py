@@ -29,10 +29,15 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 #: So the budget of what a mechanism releases is a fortieth smaller, and some calls halt.
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
+#: Their partitions are the same.
+TOGETHER = "the weights across and inside a cut are released together, and the total is their sum: other draws of the estimates, last of all"
+
 #: The law is the same.
 STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
 
 CHANGED = {
+    r"(private_max_(cut|bisection)|networkx one_exchange)\(": TOGETHER,
+    r"private_communities\((no edges\) epsilon=8|planted 45\) resolution=2.0 epsilon=1) ": "an estimated modularity stays within what a modularity can be",
     r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
     r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
@@ -45,6 +50,7 @@ CHANGED = {
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
+    r"frames\(": "a table of edges is an object of its own, and no longer a pandas.DataFrame",
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
     r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs; the local search of cuts takes more steps",

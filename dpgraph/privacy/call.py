@@ -8,6 +8,7 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ from dpgraph.typing import FloatArray, IntArray
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: From here on a call protects nothing that is worth the name: e^50 is no bound, and one in ten may be published whole.
+_WEAK_EPSILON, _WEAK_DELTA = 50.0, 0.1
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
@@ -188,6 +191,10 @@ class Call:
         """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
         return Call(self.ledger.stage(self.epsilon, slack=slack), self.noise)
 
+    def lend(self, name: str) -> PrivacyAccountant:
+        """An accountant for a call of this name that this pure one is made of: a stage of it, debited already."""
+        return _Lender(self.ledger, name)
+
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
         return Call(self.ledger.decide(pure), self.noise)
@@ -285,6 +292,19 @@ class Call:
         return self._stage
 
 
+class _Lender(PrivacyAccountant):
+    """The budget of a call that has been debited, in parts for others (:meth:`Call.lend`)."""
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        super().__init__(epsilon=ledger.epsilon, delta=ledger.delta)
+        self._lent, self._name = ledger, name
+
+    def charge(self, ledger: Ledger) -> None:
+        """Make a call a part of the whole; its errors say what the whole has spent."""
+        self._lent.adopt(ledger, self._name)
+        debited(self._lent.epsilon, self._lent.delta, lent=True)
+
+
 def open_call(  # noqa: PLR0913
     *,
     epsilon: float,
@@ -320,6 +340,15 @@ def open_call(  # noqa: PLR0913
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
+        )
+    if isinstance(accountant, _Lender):
+        accountant.charge(ledger)
+        return Call(ledger, noise)
+    if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
+        warnings.warn(
+            f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "
+            "far below 1 / number of edges. Publish this result only if its data may be public",
+            stacklevel=2,
         )
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)
