@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -611,7 +612,10 @@ def command_line(line: str) -> Any:
         finally:
             sys.argv = argv
         files = {path.name: path for path in sorted(set(here.iterdir()) - known)}
-        written = {name: path.read_text() for name, path in files.items() if path.suffix in (".csv", ".json", ".txt")}
+        texts = {name: path.read_text() for name, path in files.items() if path.suffix in (".csv", ".json", ".txt")}
+        # A release changes the version and nothing else.
+        stated, frozen = f'"version": "{version("dpgraph")}"', '"version": "0.1.0"'
+        written = {name: text.replace(stated, frozen) for name, text in texts.items()}
         names = sorted(files)
     return {"status": status, "out": printed.getvalue(), "err": complaints.getvalue(), "names": names} | written
 
