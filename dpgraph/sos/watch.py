@@ -92,11 +92,11 @@ class Watch:
             return True
         return relative_gap(self.value, self.bound) <= self.options.gap_tol
 
-    def efforts(self, patient: int | None = None, until: float = math.inf) -> Iterator[int | None]:
+    def efforts(self, patient: int | None = None) -> Iterator[int | None]:
         """Annealing sweeps of the local searches in turn: without a time limit one search, of `options.sweeps`.
 
         A patient one, of so many sweeps, comes after short ones. With a limit they start short and double up to
-        `options.sweeps`, as long as there is time before `until`, or, where a proof follows, once.
+        `options.sweeps`, as long as there is time, or, where a proof follows, once.
         """
         if self._deadline == math.inf:
             for sweeps in (self.options.sweeps,) if patient is None else (*_SHORT_SWEEPS, patient):
@@ -107,12 +107,11 @@ class Watch:
         most = _MOST_SWEEPS if patient is None else _MOST_PATIENT_SWEEPS
         most = most if self.options.sweeps is None else self.options.sweeps
         effort = least = min(_FEWEST_SWEEPS, most)
-        end = min(self._deadline, until)
-        while not self.done() and time.monotonic() < end:
+        while not self.done():
             began = time.monotonic()
             yield effort
             now = time.monotonic()
-            affordable = effort * (end - now) / max(now - began, 1e-9)
+            affordable = effort * (self._deadline - now) / max(now - began, 1e-9)
             if affordable < least or (self.options.proof_follows and effort == most):
                 return
             effort = int(min(2 * effort, most, affordable))

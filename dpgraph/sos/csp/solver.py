@@ -4,7 +4,6 @@ Seeds are pinned as for max-cut (:mod:`dpgraph.sos.cut.conditioning`). With U_ia
 Cov[(i,a), (j,b)] = <U_ia, U_jb>, so that correlations cost O(n q k^2).
 """
 
-import math
 import time
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -31,7 +30,6 @@ from dpgraph.typing import FloatArray, IntArray
 UNCERTAIN = 1e-6
 _FIRST_SHARE = 0.1  # of the local search: before the relaxation, which may be needless then
 _FORESTS = 200  # disturbances, where no number of sweeps is asked for
-_SHARE_BEFORE_SEARCH = 0.7  # of a time limit: what a proof starts from is what the default finds
 
 
 def solve_csp(
@@ -76,7 +74,6 @@ def _solve(
     """Without a proof: the bound is that of the relaxation and the seeds."""
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:
-        search_until = watch.until(_SHARE_BEFORE_SEARCH) if options.proof_follows else math.inf
         messages = pass_messages(objective)
         first = messages.labels
         if not _asks_for_rounding(options):
@@ -115,7 +112,7 @@ def _solve(
         rounded = best_rows(objective, np.concatenate(pool), options.starts)
         labels = best_rows(objective, np.stack([known, rounded[0]]), 1)[0] if options.local_search else rounded[0]
         watch.found(objective.value(labels), tree.upper_bound)
-        for sweeps in watch.efforts(until=search_until) if options.local_search else ():
+        for sweeps in watch.efforts() if options.local_search else ():
             improved = improve_labels(objective, rounded, generator, sweeps=sweeps)
             best = best_rows(objective, np.stack([improved, labels]), 1)
             labels = improve_by_forests(objective, best, generator, _FORESTS if sweeps is None else sweeps)[0]
