@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -64,7 +64,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
         lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
-        *(partial(dpgraph.private_statistic, statistic=name, epsilon=4.0) for name in STATISTICS),
+        *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
         *(
             partial(cut, **budget, mechanism=mechanism)
             for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
