@@ -44,6 +44,8 @@ Terms = FloatArray | tuple[FloatArray, ...]
 GRID_BITS = 30
 #: The grid of discrete Laplace noise: its scale is then at most 2**29 + 1 steps, which the exact sampler can draw.
 LAPLACE_BITS = 28
+#: No noise has a smaller scale, so that its grid can be written in doubles.
+LEAST_SCALE = 2.0**-900
 #: A double of this many steps or more is a multiple of the step.
 _ALL_MULTIPLES = 2.0**52
 #: Relative allowance for the floating-point evaluation of a quantile.
@@ -60,7 +62,7 @@ def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> floa
     The data are multiples of `unit`, a power of two; it is 0 if the noise is real, whose grid costs nothing. The noise
     is less than ``2**(bits + 1)`` steps wide.
     """
-    return max(unit, 2.0 ** (math.floor(math.log2(scale)) - bits))
+    return max(unit, 2.0 ** (math.floor(math.log2(max(scale, LEAST_SCALE))) - bits))
 
 
 def laplace_grid(scale: float, unit: float) -> tuple[float, float]:
@@ -185,12 +187,12 @@ def _rounded_once(terms: list[float]) -> float:
 
 
 def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
-    """Step of the grid on which readings get their noise; the envelope on it; and the epsilon to spend.
+    """Grid step of the noise of repeated noisy queries; the sensitivity `envelope` on it; and the epsilon to spend.
 
-    Readings are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
+    Values are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
     wide. `envelope` is the sum, over the `columns` numbers in a row, of the largest change that an edge makes to that
-    number in any reading; where the grid is coarser than `unit`, it grows by one step for each number. `epsilon`, the
-    public budget of all readings together, is refused if it is too small for exact noise, and cut if there is no grid.
+    number in any query; where the grid is coarser than `unit`, it grows by one step for each number. `epsilon`, the
+    public budget of all queries together, is refused if it is too small for exact noise, and cut if there is no grid.
     """
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
