@@ -36,6 +36,7 @@ TOGETHER = "the weights across and inside a cut are released together, and the t
 STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
 
 CHANGED = {
+    r"(private_communities|synthetic graph)\(": "weights between communities are released afresh when labels are merged; the sweeps have a hundredth less",
     r"(private_max_(cut|bisection)|networkx one_exchange)\(": TOGETHER,
     r"private_communities\((no edges\) epsilon=8|planted 45\) resolution=2.0 epsilon=1) ": "an estimated modularity stays within what a modularity can be",
     r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
