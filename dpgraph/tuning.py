@@ -87,7 +87,7 @@ class Communities:
 
     total_share: float = 0.005  # Share for the total weight, which chooses between sweeps and answers
     degree_share: float = 0.07  # Share of the rest for the degrees
-    block_share: float = 0.01  # Share of the rest for the weights between labels after each sweep, or of answers
+    block_share: float = 0.01  # Share of the rest for the weights after each sweep, and in the end
     merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
     # A second sweep is worth its price from this epsilon (root mean square degree) on; > 0
     second_sweep: float = 22.0
