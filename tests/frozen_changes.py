@@ -21,6 +21,7 @@ SUBSPACES = "auto takes products for a given rank: on no table is another strate
 KRYLOV = "a general matrix is multiplied by a noisy block Krylov space: other products, and no release for the core"
 QUALITY = "the repr of a subspace says how good it is: estimated_sine and converged"
 VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, whether degrees are far from the vector is asked more precisely"
+FRESH = "several columns: a power method with three more columns until released Ritz values show a gap, then the answer of all products; posterior means of its rows; Ritz values from the later product with each pair of bases"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
 #: Their partitions are the same.
@@ -30,6 +31,9 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
 CHANGED = {
+    r"private_normalized_adjacency\(.*mechanism=noisy-power (rank=[2-9]|rank=auto|regularization|epsilon|delta)": FRESH,
+    r"private_normalized_adjacency\(.*mechanism=auto rank=([2-9]|auto) .*delta=1e-06": FRESH,
+    r"private_(max_cut|max_bisection|max_2csp|max_k_cut|node_similarities)\(.*mechanism=noisy-power ": FRESH,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
