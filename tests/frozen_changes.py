@@ -33,6 +33,7 @@ CHANCE = "coherence releases the advantage of its answer over chance, and halts 
 CHANGED = {
     r"private_normalized_adjacency\(.*mechanism=noisy-power (rank=[2-9]|rank=auto|regularization|epsilon|delta)": FRESH,
     r"private_normalized_adjacency\(.*mechanism=auto rank=([2-9]|auto) .*delta=1e-06": FRESH,
+    r"save_result\(planted 45\) function=private_normalized_adjacency mechanism=noisy-power ": FRESH,
     r"private_(max_cut|max_bisection|max_2csp|max_k_cut|node_similarities)\(.*mechanism=noisy-power ": FRESH,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
