@@ -81,7 +81,7 @@ def release_low_rank_adjacency(
     step = call.without(side, side).equal_part(KRYLOV.first)
     for t in tqdm(range(KRYLOV.first), desc="products", disable=BAR.get() is None):
         if t:
-            iteration.go_on()
+            iteration.go_on(may_seek=t < (1 - KRYLOV.reserve) * KRYLOV.first)
         scaled = rows[:, None] * iteration.basis
         bound, error = sensitivity.row_release(w, pair_norm(scaled)), sensitivity.product_rounding(w, scaled)
         released = step.release(Measurement(f"power iteration {t + 1}", graph.multiply(scaled), l2=bound, error=error))
@@ -111,10 +111,11 @@ class _Iteration:
         self._last, self._std = self._rows[:, None] * product, std * self._size
         self._space.add(0, self.basis, self._last, self._std)
 
-    def go_on(self) -> None:
+    def go_on(self, *, may_seek: bool) -> None:
         """Go on to the next basis."""
         estimate = self._space.estimate(self._rank)
-        seeks = self.basis.shape[1] > self._rank and not _shows_gap(estimate.values, self._rank, self._std)
+        wide = self.basis.shape[1] > self._rank
+        seeks = may_seek and wide and not _shows_gap(estimate.values, self._rank, self._std)
         following = self._last if seeks else self._means(estimate.answers[0])
         wanted = max(float(row_norms(self.basis).max() * estimate.sizes.min()), np.finfo(float).tiny)
         self.basis = _shortened(orthonormal(following), math.sqrt(len(following)) * self._std / wanted)
