@@ -1,7 +1,9 @@
 # A fresh machine needs python3 (>= 3.11), make and a package index: every target builds its own environment.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+# Where an environment keeps its programs: Scripts on Windows.
+SCRIPTS ?= bin
+BIN := $(VENV)/$(SCRIPTS)
 STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
 # An environment that holds the built package and nothing else.
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # mkdocs-material announces the plans of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test compile coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
+.PHONY: demo test pytest compile coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
   bench-speed-full bench-science bench-everyday bench-load clean
 
 $(STAMP): pyproject.toml
@@ -54,6 +56,9 @@ compile: $(STAMP)
 # Each of the first four uses one core, as do the installations before them; the tests use both.
 test:
 	$(MAKE) --no-print-directory --jobs=2 release compile docs lint
+	$(MAKE) --no-print-directory pytest
+
+pytest: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # Long statistical runs and large graphs: about an hour on two cores.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from common import DOCS, RESULTS, interval, markdown_table, quote
+from common import RESULTS, interval, markdown_table
 from load import planted_blocks
 from scipy.cluster.vq import kmeans2
 from scipy.optimize import linear_sum_assignment
@@ -90,7 +90,6 @@ def line(n: int, degree: int, epsilon: float) -> list[object]:
 def main() -> None:
     header = ["input", "embedding alone", "noisy records alone", "joined", "leading directions alone", "joined"]
     table = markdown_table(header, [line(*setting) for setting in SETTINGS])
-    quote(DOCS / "science.md", "attributes", table)
     text = [
         "# Attributes of vertices beside an embedding: share of vertices in the right one of four blocks",
         f"Delta = {DELTA:g}, {RUNS} runs, {DIMENSIONS} attributes; the weight of the attributes is best in hindsight.",

@@ -22,7 +22,6 @@ from unittest import mock
 
 import charts
 import numpy as np
-from common import quote
 from scipy.linalg import null_space
 from scipy.optimize import brentq
 
@@ -264,7 +263,6 @@ def write_errors(runs: int) -> None:
         writer.writerows(rows)
     title = f"# Frobenius error of covariance matrices, epsilon = {EPSILON:g}, mean of {runs} runs (Amin et al.: 3)"
     (RESULTS / "covariance.md").write_text(f"{title}\n{table(rows)}\n")
-    quote(RESULTS.parents[1] / "docs" / "covariance-theory.md", "covariance errors", table(rows))
     (RESULTS / "covariance.png").write_bytes(charts.png(plot(rows)))
 
 

@@ -31,7 +31,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
-from common import DOCS, RESULTS, ResumableTable, markdown_table, quote, slope
+from common import RESULTS, ResumableTable, markdown_table, slope
 
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
 SIZES = (1_000_000, 10_000_000, 30_000_000, 100_000_000)
@@ -262,7 +262,6 @@ def write_table(table: ResumableTable) -> None:
             rows.append([*(row[name] for name in COLUMNS), fitted if row is lines[-1] else ""])
     text = markdown_table([*COLUMNS, "exponents of processor_seconds, client_MB"], rows)
     (RESULTS / "distributed_graphs.md").write_text(text)
-    quote(DOCS / "distributed.md", "distributed graphs", text)
 
 
 def main() -> None:

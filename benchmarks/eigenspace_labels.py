@@ -31,7 +31,7 @@ from functools import partial
 from unittest.mock import patch
 
 import numpy as np
-from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, real_graph
+from common import RESULTS, ResumableTable, interval, markdown_table, real_graph
 from frontier_problems.eigenspace import Case, case, judged
 from scipy import sparse
 
@@ -233,7 +233,6 @@ def main() -> None:
         f"# Eigenspaces of rank 2 and 3 from communities and pure products: sine, mean of {RUNS} runs, 95 % interval"
     )
     (RESULTS / "eigenspace_labels.md").write_text("\n\n".join([title, *parts]) + "\n")
-    quote(DOCS / "subspaces-theory.md", "eigenspaces from labels", shown(SHOWN, "1"))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.denoise import answer_communities
-from dpgraph.problems.communities import api
+from dpgraph.problems import communities as problem
 from dpgraph.releases.sweeps import communities as release
 from dpgraph.tuning import COMMUNITIES
 
@@ -49,7 +49,6 @@ CANDIDATES = {
     "moving_part": (0.5, 0.7, 0.9),
     "rounds_again": (0, 3, 10, 20),
     "sampling": (0.1, 0.3, 1.0),
-    "edges_per_noise": (0.25, 0.5, 1.0, 2.0),
 }
 
 
@@ -97,7 +96,7 @@ def main() -> None:
     print("| --- | --- |" + " --- |" * (len(EPSILONS) + 1))
     for field in [options.only] if options.only else CANDIDATES:
         for value in CANDIDATES[field]:
-            release.COMMUNITIES = api.COMMUNITIES = answer_communities.COMMUNITIES = replace(
+            release.COMMUNITIES = problem.COMMUNITIES = answer_communities.COMMUNITIES = replace(
                 COMMUNITIES, **{field: value}
             )
             row = shares(options.runs)

@@ -345,15 +345,6 @@ COUNTED = (
     count(SPARSE, "wedge", 0.3),
 )  # fmt: skip
 
-BY_FLIPS = (
-    cut(EVEN, 2.3, "auto"), cut(EVEN, 2.8, "auto"), cut(UNEVEN, 2.5, "auto"), cut(even(1200, 12, -0.6), 5.0, "auto"),
-    cut(even(1200, 5, -0.6), 6.2, "auto"), cut(uneven(1200, 6, -0.4), 6.5, "auto"), cut(HUBS, 3.2, "auto"),
-)  # fmt: skip
-LABELS_BY_FLIPS = (
-    parts(uneven(600, 12, -0.4), 3.2, "auto"), parts(UNEVEN, 2.3, "auto"), parts(UNEVEN, 3.0, "auto"),
-    parts(EVEN, 2.5, "auto"), parts(even(600, 12, -0.6), 3.8, "auto"),
-)  # fmt: skip
-
 #: The calls that a class is fitted to, and those of single numbers that these calls do not ask for.
 SCENARIOS: dict[str, tuple[Run, ...]] = {
     "OneSided": ONE_SIDED,
@@ -374,11 +365,6 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Core.sparse_degree_share": (cut(uneven(400, 6, -0.6), 2.0), cut(uneven(400, 10, -0.6), 3.0), cut(SPARSE, 3.0)),
     "Core.pure_below": BY_EPSILON,
     "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
-    "AnswerRule": BY_FLIPS,
-    "AnswerRule.all_late": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
-    "AnswerRule.core": LABELS_BY_FLIPS,
-    "AnswerRule.core_labels": LABELS_BY_FLIPS,
-    "AnswerRule.labels_epsilon": LABELS_BY_FLIPS,
     "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
     "TwoStage": tuple(
         parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
@@ -488,11 +474,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
     "Embedding.vector_regularization": (16.0, 32.0, 128.0, 256.0),
     "EmbeddingRule.even_ratio": (1.0, 1.4, 3.0, 4.0),
-    "AnswerRule.late_epsilon": (4.0, 5.5, 8.0),
-    "AnswerRule.all_early": (1.25, 2.5, 4.0),
-    "AnswerRule.all_late": (1.5, 2.0, 5.0),
-    "AnswerRule.core": (0.6, 0.9, 2.0),
-    "AnswerRule.labels_epsilon": (2.0, 4.0),
     "Tails.least_reach": (1, 3, 5),
     "Tails.roughness": (0.0, 0.03, 0.3),
     "Counts.triangle_share": (0.3, 0.5, 0.9),

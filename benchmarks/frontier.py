@@ -6,8 +6,8 @@ and interval of every cell. A full run computes the cells that neither file hold
 mechanism has changed: ``--fresh MECHANISM`` drops its cells first. The important cells come first: delta = 1e-6 before
 1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before planted ones, the default before fast and these before
 slow mechanisms, three runs before ten. Another order: name the mechanisms, graphs, epsilons or deltas that shall be
-looked at (--fresh then drops cells of these only). Tables and plots are made at the end, or alone; the full ones are
-quoted in ``docs/frontier.md``.
+looked at (--fresh then drops cells of these only). Tables and plots are made at the end, or alone; the full ones are in
+``results/frontier.md``, and ``docs/frontier.md`` has an overview.
 
     python benchmarks/frontier.py --quick                       # make bench-utility: minutes
     python benchmarks/frontier.py --full                        # make bench-utility-full: hours, resumable
@@ -33,10 +33,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from common import DOCS, RESULTS, ResumableTable
+from common import DOCS, RESULTS, ResumableTable, quote
 from frontier_compare import Comparison, report
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
-from frontier_tables import Point, Points, points_at, points_of, read_summary, runs_on, write_summary, write_tables
+from frontier_tables import (
+    Point,
+    Points,
+    overview,
+    points_at,
+    points_of,
+    read_summary,
+    runs_on,
+    write_summary,
+    write_tables,
+)
 
 import dpgraph
 
@@ -46,8 +56,8 @@ QUICK_EPSILONS = (1.0, 4.0)
 FIRST_EPSILONS = (1.0, 4.0, 8.0)
 #: Above this size an exact answer takes minutes.
 SLOW_EXACT = 20_000
-#: Page that quotes the full tables, between marks.
-PAGE = DOCS / "frontier.md"
+#: The full tables stand here between marks; the page of the documentation has one line for each of them.
+PAGE, OVERVIEW = RESULTS / "frontier.md", DOCS / "frontier.md"
 FULL_RUNS, QUICK_RUNS, FIRST_RUNS = 10, 3, 3
 
 #: Problem -> module and arguments of its function ``problem``.
@@ -297,6 +307,8 @@ def main() -> None:
             write_tables(problem, points, stem, runs, PAGE if arguments.full else None)
             if arguments.full:
                 write_summary(problem, points)
+    if arguments.full and not (arguments.against or arguments.check or arguments.estimate):
+        quote(OVERVIEW, "overview", overview([read_summary(name) for name in PROBLEMS]))
     sys.exit(0 if whole else 1)
 
 

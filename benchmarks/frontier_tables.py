@@ -10,10 +10,11 @@ import csv
 import json
 import math
 import re
+import statistics
 import subprocess
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,22 +173,36 @@ class Table:
 
 
 def write_tables(problem: Problem, points: Points, stem: Path, runs: int, page: Path | None = None) -> None:
-    """Write Markdown and plots next to the single runs, and quote a short table on a page of the documentation."""
+    """Write Markdown and plots next to the single runs, and a short table between the marks of a committed page."""
     table = Table(problem, points, runs)
     parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
     for delta in table.deltas:
         parts += [f"## delta = {delta}\n", brief(table, delta), coverage(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
-    pictures = []
     for group, name in groups(table).items():
         path = stem.with_name(name.replace(summary_path(problem.name).stem, stem.name))
         path.write_bytes(charts.png(plot(table, group)))
-        pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{name})")
     if page is not None:
         name = summary_path(problem.name).name
-        where = f"All mechanisms: [{name}](../benchmarks/results/{name})."
         short = [brief(table, DELTAS[0]).strip(), coverage(table, DELTAS[0]).strip()]
-        quote(page, problem.name, "\n\n".join([*short, *pictures, where]))
+        quote(page, problem.name, "\n\n".join([*short, f"All mechanisms: [{name}]({name})."]))
+
+
+def overview(problems: Iterable[tuple[Problem, Points]]) -> str:
+    """One line for each kind of input of each problem: how far the default goes, and how often it is best."""
+    lines = []
+    for problem, points in problems:
+        table = Table(problem, points, 10)
+        for group in groups(table):
+            graphs = [graph for graph in table.graphs if problem.instances[graph].group == group]
+            cells = []
+            for e in ("1", "4", "8"):
+                own = [(graph, table.get(graph, problem.default, e, DELTAS[0])) for graph in graphs]
+                shares = sorted(int(share(table, graph, p).removesuffix(" %")) for graph, p in own if p is not None)
+                cells.append(f"{round(statistics.median(shares))} % ({shares[0]} to {shares[-1]})" if shares else "")
+            won, total = verdict_counts(table, DELTAS[0], problem.default, graphs)
+            lines.append([f"{problem.name}, {group}", len(graphs), *cells, f"{won} of {total}"])
+    return markdown_table(["problem", "inputs", "ε = 1", "ε = 4", "ε = 8", "best, or level"], lines)
 
 
 def preface(table: Table) -> str:
@@ -235,27 +250,42 @@ def brief(table: Table, delta: str) -> str:
     return "\n".join([markdown_table(header, lines), *verdicts])
 
 
-def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
-    """Where a default loses to another (pure) mechanism, its own parts among them, counted over all cells."""
-    won, lost = 0, defaultdict(list)
-    for graph in table.graphs:
+def duels(
+    table: Table, delta: str, default: str, graphs: Iterable[str], pure: bool = False
+) -> Iterator[tuple[str, str, Point, tuple[str, Point]]]:
+    """Input, epsilon, the default, and the best of all others there."""
+    for graph in graphs:
         for e in table.epsilons:
             own = table.get(graph, default, e, delta)
             other = table.best(graph, e, delta, without=default, pure=pure)
-            if own is None or other is None:
-                continue
-            behind = (other[1].mean - own.mean) * (1 if table.problem.higher_is_better else -1)
-            noise = math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, other[1])))
-            if behind > max(noise, _DRAW):
-                chance = (
-                    "; nobody is better than chance" if nothing_gained(table, graph, e, delta, other[1].mean) else ""
-                )
-                lost[graph, other[0]].append(f"eps {e} ({other[1].mean:.3f} against {own.mean:.3f}{chance})")
-            else:
-                won += 1
-    total = won + sum(map(len, lost.values()))
+            if own is not None and other is not None:
+                yield graph, e, own, other
+
+
+def loses(table: Table, own: Point, other: Point) -> bool:
+    """Whether the other is better, beyond the intervals of both."""
+    behind = (other.mean - own.mean) * (1 if table.problem.higher_is_better else -1)
+    return behind > max(math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, other))), _DRAW)
+
+
+def verdict_counts(table: Table, delta: str, default: str, graphs: Iterable[str]) -> tuple[int, int]:
+    """In how many cells the default is best or level, and of how many."""
+    lost = [loses(table, own, other[1]) for _, _, own, other in duels(table, delta, default, graphs)]
+    return len(lost) - sum(lost), len(lost)
+
+
+def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
+    """Where a default loses to another (pure) mechanism, its own parts among them, counted over all cells."""
+    lost = defaultdict(list)
+    total = 0
+    for graph, e, own, other in duels(table, delta, default, table.graphs, pure):
+        total += 1
+        if loses(table, own, other[1]):
+            chance = "; nobody is better than chance" if nothing_gained(table, graph, e, delta, other[1].mean) else ""
+            lost[graph, other[0]].append(f"eps {e} ({other[1].mean:.3f} against {own.mean:.3f}{chance})")
     if not total:
         return ""
+    won = total - sum(map(len, lost.values()))
     text = f"{default} is best, or level within the intervals, in {won} of {total} columns."
     losses = "".join(f"- {graph}: {name} at {', '.join(places)}\n" for (graph, name), places in lost.items())
     return f"{text} It loses:\n\n{losses}" if losses else f"{text}\n"

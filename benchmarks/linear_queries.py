@@ -24,7 +24,7 @@ from dpgraph.problems.records.linear_queries import (
     minimum_volume_ellipsoid,
     private_linear_queries,
 )
-from dpgraph.problems.records.strategies.linear_queries.ellipsoid import ellipsoid_encoding, recursive_encoding
+from dpgraph.problems.records.query_noise import ellipsoid_encoding, recursive_encoding
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6

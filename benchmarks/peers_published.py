@@ -1,6 +1,6 @@
 """Published bounds beside what is measured: max-cut on all real graphs, and leading eigenvectors.
 
-Writes ``benchmarks/results/peers_published.md``, which ``docs/frontier.md`` quotes. The losses in cuts are those of
+Writes ``results/peers_published.md``, which ``results/frontier.md`` quotes. The losses in cuts are those of
 ``frontier_max-cut.csv``; the rest takes a minute. Bounds are evaluated with constant 1 and without the polynomials of
 logarithms that their papers hide, which favours them.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from common import DOCS, REAL, RESULTS, interval, markdown_table, quote, real_graph
+from common import REAL, RESULTS, interval, markdown_table, quote, real_graph
 from frontier_problems.eigenspace import case, judged
 from frontier_tables import read_summary
 from peers import exponential_eigenvector_sine, noisy_power_method, noisy_power_method_exact
@@ -124,7 +124,7 @@ def main() -> None:
         ["rows of the sketch", "weight w of the complete graph", "needs n"],
         [[rows, f"{weight:,.0f}", f"> {weight:,.0f}"] for rows, weight in weights.items()],
     )
-    page = DOCS / "frontier.md"
+    page = RESULTS / "frontier.md"
     for name, table in (("published cuts", cuts), ("published vectors", vectors), ("published sketches", sketches)):
         quote(page, name, table)
     text = [f"# Published bounds, epsilon = {EPSILON:g}, delta = {DELTA:g}", cuts, sketches, vectors]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import charts
 import numpy as np
-from common import DOCS, RESULTS, ResumableTable, Row, interval, markdown_table, quote
+from common import RESULTS, ResumableTable, Row, interval, markdown_table
 from peers import PRODUCTS, noisy_power_method_at_best, row_moves
 
 import dpgraph
@@ -201,7 +201,6 @@ def write(rows: dict[tuple[str, ...], Row]) -> None:
     text = f"{table(rows)}\nIn hindsight HP14 was given:\n\n{settings(rows)}"
     (RESULTS / "projector_gap.md").write_text(f"# A fixed gap under a growing eigenvalue\n\n{about}\n{text}")
     (RESULTS / "projector_gap.png").write_bytes(charts.png(plot(rows)))
-    quote(DOCS / "science.md", "projector gap", table(rows))
 
 
 def results() -> ResumableTable:

@@ -26,7 +26,7 @@ import charts
 import cosine
 import numpy as np
 import rates
-from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, read_csv, slope
+from common import RESULTS, ResumableTable, interval, markdown_table, read_csv, slope
 from covariance_printed import square_noise
 from peers import noisy_power_method, noisy_power_method_at_best
 from scipy import sparse
@@ -454,22 +454,17 @@ def series_table(rows: Sequence[dict[str, str]], experiment: str, label: str) ->
 
 def write(rows: Sequence[dict[str, str]]) -> None:
     parts = ["# Scientific checks\n", "Made by `benchmarks/science.py`; intervals are 95 % (Student).\n"]
-    page = DOCS / "science.md"
     if select(rows, experiment="gaussian"):
         parts += ["## Coherence: after the perturbation over max(before, ln n), worst run\n", coherence_table(rows)]
-        quote(page, "coherence", parts[-1])
         (RESULTS / "science_coherence.png").write_bytes(charts.png(plot_coherence(rows)))
     if select(rows, experiment="wishart"):
         parts += ["## Single spike, delta = 1e-6: correlation with the spike\n", wishart_table(rows)]
-        quote(page, "wishart", parts[-1])
         (RESULTS / "science_wishart.png").write_bytes(charts.png(plot_wishart(rows)))
     if select(rows, experiment="schatten"):
         parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
-        quote(page, "schatten", parts[-1])
         (RESULTS / "science_schatten.png").write_bytes(charts.png(plot_schatten(rows)))
     if select(rows, experiment="rates"):
         parts += ["## Rates: slopes on logarithmic axes\n", rates_table(rows)]
-        quote(page, "rates", parts[-1])
         (RESULTS / "science_rates.png").write_bytes(charts.png(plot_rates(rows)))
     for experiment, title, label in (
         ("spike", "Flat spike, n = 800, gap 500, epsilon 1: sine of the leading vector", "heavy entry"),
@@ -478,10 +473,8 @@ def write(rows: Sequence[dict[str, str]]) -> None:
     ):
         if select(rows, experiment=experiment):
             parts += [f"## {title}\n", series_table(rows, experiment, label)]
-            quote(page, experiment, parts[-1])
     parts += ["## Private cosine similarities: slope of the squared error in n (3/2 proved, 2 for plain noise)\n"]
     parts.append(cosine_table())
-    quote(page, "cosine", parts[-1])
     (RESULTS / "science.md").write_text("\n".join(parts))
 
 

@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 import sdp_speed
-from common import DOCS, RESULTS, ResumableTable, Row, slope
+from common import RESULTS, ResumableTable, Row, slope
 from speed_tasks import TASKS, Outcome
 
 KEY = ("task", "size", "method")
@@ -144,7 +144,7 @@ def main() -> None:
         print(json.dumps(measure(arguments.only, arguments.method, arguments.size, limit)))
         return
     stem: Path = RESULTS / ("speed_quick" if arguments.quick else "speed")
-    page = None if arguments.quick else DOCS / "frontier.md"
+    page = None if arguments.quick else RESULTS / "frontier.md"
     table = ResumableTable(stem.with_suffix(".csv"), KEY, COLUMNS)
     for name in () if arguments.tables else arguments.task or TASKS:
         largest = min(arguments.largest, QUICK[name] if arguments.quick else 10**9)

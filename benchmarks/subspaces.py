@@ -24,7 +24,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from common import DOCS, RESULTS, ResumableTable, markdown_table, quote
+from common import RESULTS, ResumableTable, markdown_table
 from numpy.typing import NDArray
 
 import dpgraph
@@ -278,7 +278,6 @@ def main() -> None:
     text, everything = report(table)
     print(text)
     if not arguments.quick:
-        quote(DOCS / "subspaces-theory.md", "subspaces", text)
         (RESULTS / "subspaces.md").write_text(f"# Subspaces above a bulk\n\n{text}{everything}")
 
 

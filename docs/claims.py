@@ -1,7 +1,7 @@
 """Claims with numbers in README and the pages: what they say, computed anew from the committed tables.
 
-``python docs/claims.py`` writes ``docs/claims.md``: every claim, the table behind it and the command that reproduces
-that. tests/test_docs.py checks that each stands on its page as computed.
+``python docs/claims.py`` prints those that do not stand on their page as computed; tests/test_docs.py demands that all
+do.
 """
 
 from __future__ import annotations
@@ -177,54 +177,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- the rest of the pages: which script wrote which table ------------------------------------------------------------
-
-
-def tables() -> list[tuple[str, str, str]]:
-    """Page, table that it quotes or links to, and the script whose name is in that table or nearest to it."""
-    scripts = {path.stem: path.read_text() for path in sorted((REPOSITORY / "benchmarks").glob("*.py"))}
-    found = []
-    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
-        for name in dict.fromkeys(re.findall(r"benchmarks/results/([\w-]+)\.(?:md|csv)", page.read_text())):
-            exact = name.partition("_")[0] if name.startswith("frontier_") else name
-            named = [stem for stem, text in scripts.items() if stem != "charts" and name in re.findall(r"[\w-]+", text)]
-            script = exact if exact in scripts else next(iter(named), "")
-            if page.name != "claims.md":
-                found.append((page.name, name, script))
-    return found
-
-
-def page() -> str:
-    """The page that lists them."""
-    lines = [
-        "# Claims with numbers",
-        "",
-        "What README says in numbers, computed from the committed tables by `docs/claims.py`.",
-        "`tests/test_docs.py` fails when a sentence and its table differ.",
-        "",
-        "| page | claim | table | command |",
-        "| --- | --- | --- | --- |",
-    ]
-    for claim in claims():
-        text = one_line(claim.text).strip("| ").replace("|", ",")
-        table = f"[{claim.table}](../benchmarks/results/{claim.table})"
-        lines.append(f"| {claim.page} | {text} | {table} | `{claim.command}` |")
-    lines += [
-        "",
-        "Numbers of the other pages stand in tables that a script writes, or next to a link to one:",
-        "",
-        "| page | table | command |",
-        "| --- | --- | --- |",
-    ]
-    for name, table, script in tables():
-        command = f"`python benchmarks/{script}.py`" if script else ""
-        file = f"{table}.md" if (RESULTS / f"{table}.md").exists() else f"{table}.csv"
-        lines.append(f"| {name} | [{table}](../benchmarks/results/{file}) | {command} |")
-    return "\n".join(lines) + "\n"
-
-
 if __name__ == "__main__":
-    (REPOSITORY / "docs" / "claims.md").write_text(page())
     text = {name: one_line((REPOSITORY / name).read_text()) for name in {claim.page for claim in claims()}}
     for claim in claims():
         if one_line(claim.text) not in text[claim.page]:

@@ -25,8 +25,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dpgraph
-from dpgraph import problems
-from dpgraph.problems.strategy import Registry
+from dpgraph.strategies import registries
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Files outside docs/ that the site gets copies of, except those that ``UNTRACKED`` matches.
@@ -45,7 +44,7 @@ ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)<
 OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)")
 #: Pages of the site that lie beside docs/.
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.]+) \}\}$", re.MULTILINE)
+STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.:]+) \}\}$", re.MULTILINE)
 
 TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
 CELL = re.compile(r"(?<!\\)\|")
@@ -75,6 +74,7 @@ REFERENCE = {
         (
             "dpgraph.problems.communities",
             "dpgraph.problems.counts",
+            "dpgraph.problems.densest",
             "dpgraph.problems.synthesis",
             "dpgraph.releases",
             "dpgraph.problems.embedding",
@@ -207,19 +207,16 @@ def standalone(path: Path) -> str:
 
 
 def with_tables(markdown: str) -> str:
-    """Replace ``{{ strategies: cut.strategies }}`` by the table of the strategies in ``dpgraph/problems/cut``."""
-    return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
+    """Replace ``{{ strategies: cut.strategies:CUTS }}`` by the table of these strategies."""
+    return STRATEGIES.sub(lambda found: pkgutil.resolve_name(f"dpgraph.problems.{found[1]}").table(), markdown)
 
 
 def strategies_page() -> str:
-    """Every strategy of every problem, from the files in the folders of strategies."""
+    """Every strategy of every problem, from their registries."""
     parts = [
         "# Strategies\n\nWhat `mechanism=` chooses: a name, or an object of `dpgraph.strategies` with these options.\n"
     ]
-    for package in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
-        if package.ispkg and Registry(package.name).strategies:
-            title = (import_module(package.name).__doc__ or package.name).partition("\n")[0].rstrip(".")
-            parts.append(f"## {title}\n\n{Registry(package.name).table()}\n")
+    parts += [f"## Strategies of {registry.of}\n\n{registry.table()}\n" for registry in registries()]
     return "\n".join(parts)
 
 

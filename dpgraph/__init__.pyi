@@ -27,21 +27,23 @@ from dpgraph.privacy.accountant import PrivacyAccountant as PrivacyAccountant
 from dpgraph.privacy.accounting import gaussian_scale as gaussian_scale
 from dpgraph.privacy.budget_file import FileAccountant as FileAccountant
 from dpgraph.privacy.report import PrivacyReport as PrivacyReport
-from dpgraph.problems.communities.api import private_communities as private_communities
+from dpgraph.problems.communities import private_communities as private_communities
 from dpgraph.problems.counts.degrees import private_degree_distribution as private_degree_distribution
 from dpgraph.problems.counts.degrees import private_degrees as private_degrees
+from dpgraph.problems.counts.statistics import private_statistic as private_statistic
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts as private_subgraph_counts
 from dpgraph.problems.counts.subgraphs import private_transitivity as private_transitivity
-from dpgraph.problems.csp.api import private_max_2csp as private_max_2csp
-from dpgraph.problems.csp.api import private_max_k_cut as private_max_k_cut
 from dpgraph.problems.csp.exact import CSPResult as CSPResult
 from dpgraph.problems.csp.exact import max_2csp as max_2csp
-from dpgraph.problems.cut.api import private_max_bisection as private_max_bisection
-from dpgraph.problems.cut.api import private_max_cut as private_max_cut
+from dpgraph.problems.csp.private import private_max_2csp as private_max_2csp
+from dpgraph.problems.csp.private import private_max_k_cut as private_max_k_cut
 from dpgraph.problems.cut.exact import CutResult as CutResult
 from dpgraph.problems.cut.exact import max_bisection as max_bisection
 from dpgraph.problems.cut.exact import max_cut as max_cut
-from dpgraph.problems.embedding.api import private_normalized_adjacency as private_normalized_adjacency
+from dpgraph.problems.cut.private import private_max_bisection as private_max_bisection
+from dpgraph.problems.cut.private import private_max_cut as private_max_cut
+from dpgraph.problems.densest import private_densest_subgraph as private_densest_subgraph
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency as private_normalized_adjacency
 from dpgraph.problems.embedding.similarities import private_node_similarities as private_node_similarities
 from dpgraph.problems.matrices.diagnostics import PrivateCoherence as PrivateCoherence
 from dpgraph.problems.matrices.diagnostics import PrivateSpectrum as PrivateSpectrum
@@ -70,6 +72,7 @@ from dpgraph.results.csp import PrivateCSPResult as PrivateCSPResult
 from dpgraph.results.cut import PrivateCutResult as PrivateCutResult
 from dpgraph.results.degrees import PrivateDegreeDistribution as PrivateDegreeDistribution
 from dpgraph.results.degrees import PrivateDegrees as PrivateDegrees
+from dpgraph.results.densest import PrivateSubgraph as PrivateSubgraph
 from dpgraph.results.files import load_result as load_result
 from dpgraph.results.files import save_result as save_result
 from dpgraph.results.graph_model import PrivateGraphModel as PrivateGraphModel
@@ -115,6 +118,7 @@ __all__ = [
     "PrivateSimilarities",
     "PrivateSingularSubspace",
     "PrivateSpectrum",
+    "PrivateSubgraph",
     "PrivateSubspace",
     "PrivateSymmetricMatrix",
     "TwoCSP",
@@ -141,6 +145,7 @@ __all__ = [
     "private_covariance",
     "private_degree_distribution",
     "private_degrees",
+    "private_densest_subgraph",
     "private_eigenspace",
     "private_linear_queries",
     "private_low_rank",
@@ -154,6 +159,7 @@ __all__ = [
     "private_projector",
     "private_singular_subspace",
     "private_spectrum",
+    "private_statistic",
     "private_subgraph_counts",
     "private_symmetric_matrix",
     "private_synthetic_graph",

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
@@ -121,7 +122,7 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
     return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)
 
 
-def vertex_sets(nodes: tuple[Hashable, ...], labels: IntArray, count: int = 0) -> list[set[Hashable]]:
+def vertex_sets(nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
     """Set number k holds the vertices of label k; at least `count` sets."""
     found: list[set[Hashable]] = [set() for _ in range(max(count, int(labels.max()) + 1))]
     for node, label in zip(nodes, labels.tolist(), strict=True):

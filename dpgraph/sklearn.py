@@ -22,11 +22,11 @@ from dpgraph.extras import require
 from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.problems.communities.api import private_communities
-from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.communities import private_communities
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
 from dpgraph.problems.records.principal import leading_components
 from dpgraph.typing import FloatArray, GraphLike
@@ -39,6 +39,7 @@ from sklearn.base import (  # noqa: E402
     ClusterMixin,
     TransformerMixin,
 )
+from sklearn.utils._set_output import _get_output_config  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
@@ -182,8 +183,11 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.privacy_ = self.adjacency_.privacy
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
+    def transform(self, X: Any) -> Any:
+        """Return the points of the vertices of X, which must be among those that were fitted. No edge is read.
+
+        After ``set_output(transform="pandas")`` they are a DataFrame whose index are the vertices.
+        """
         check_is_fitted(self)
         place = {node: i for i, node in enumerate(self.nodes_)}
         nodes = open_graph(X, **self._read_by()).nodes
@@ -193,7 +197,10 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"an embedding has points for the {len(place)} vertices of the graph it was fitted to; "
                 f"got {len(unknown)} others. Fit the larger graph"
             )
-        return self.embedding_[[place[node] for node in nodes]]
+        points = self.embedding_[[place[node] for node in nodes]]
+        if _get_output_config("transform", self)["dense"] != "pandas":
+            return points
+        return require("pandas").DataFrame(points, index=require("pandas").Index(nodes, tupleize_cols=False))
 
     @property
     def _n_features_out(self) -> int:

@@ -20,24 +20,24 @@ from typing import Any
 
 from dpgraph import problems
 from dpgraph.exceptions import no_attribute
+from dpgraph.problems.strategy import Registry
 
 
 @cache
-def _classes() -> dict[str, type]:
-    """Options class of every strategy by its name: of each module below :mod:`dpgraph.problems` with a ``STRATEGY``."""
-    found: dict[str, type] = {}
+def registries() -> tuple[Registry, ...]:
+    """The strategies of every problem."""
+    found: dict[int, Registry] = {}
     for module in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
-        if "strategies" in module.name.rpartition(".")[0]:
-            strategy = getattr(importlib.import_module(module.name), "STRATEGY", None)
-            if strategy is not None:
-                found[strategy.options.__name__] = strategy.options
-    return found
+        if module.name != f"{problems.__name__}.mechanisms":  # which is written from what is found here
+            members = vars(importlib.import_module(module.name)).values()
+            found |= {id(member): member for member in members if isinstance(member, Registry)}
+    return tuple(found.values())
 
 
-def names_in(package: str) -> tuple[str, ...]:
-    """Names of the strategies in a package, without importing them: those of their modules, with hyphens."""
-    path = importlib.import_module(package).__path__
-    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(path))
+def _classes() -> dict[str, type]:
+    """Options class of every strategy by its name."""
+    strategies = [strategy for registry in registries() for strategy in registry.strategies.values()]
+    return {strategy.options.__name__: strategy.options for strategy in strategies}
 
 
 def __getattr__(name: str) -> Any:

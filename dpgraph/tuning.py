@@ -111,8 +111,6 @@ class Communities:
     moving_part: float = 0.7  # In a round this part of the vertices may move; in (0, 1]
     rounds_again: int = 10  # Rounds by answers and counts together, after a backward sweep; >= 0
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
-    # All pairs answer at random from so many edges at a vertex, over the variance of its answers, on; > 0
-    edges_per_noise: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -162,14 +160,15 @@ class Core:
 
 @dataclass(frozen=True)
 class AnswerRule:
-    """When pairs answer at random (problems.cut.api, problems.csp.api), by edges per false answer at a vertex."""
+    """When all pairs answer by randomised response (problems.answer_rule): by the edges of a vertex ...
 
-    late_epsilon: float = 6.0  # Cuts: below this epsilon, all_early counts, elsewhere all_late; > 0
-    all_early: float = 1.9  # All vertices answer from so many edges on; > 0
-    all_late: float = 3.0  # All vertices answer from so many edges on, also for labels; > core
-    core: float = 1.25  # Labels: a core answers from so many edges on; > 0
-    core_labels: float = 0.6  # In place of `core` from labels_epsilon on; > 0
-    labels_epsilon: float = 3.0  # > 0
+    Chosen on nineteen graphs, random, planted and real; benchmarks/answer_rule.py judges it on others.
+    """
+
+    # ... times the number of labels, from so many on, over the variance of all answers at a vertex; > 0
+    edges_per_noise: float = 10 / 3
+    most_labels: int = 8  # More labels count as so many, and communities do; >= 3
+    share: float = 0.01  # Share for the average degree at the ends of edges, where the average one does not decide
 
 
 @dataclass(frozen=True)
@@ -337,6 +336,18 @@ class Tails:
 
 
 @dataclass(frozen=True)
+class Densest:
+    """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks/densest.py."""
+
+    degree_share: float = 0.25  # For the degrees
+    density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
+    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, but
+    least_rounds: int = 2  # at least so many; >= 1
+    most_rounds: int = 7  # and at most so many
+    passes: int = 3  # How often edges are dealt out again by the estimates of the time before; >= 1
+
+
+@dataclass(frozen=True)
 class Similarities:
     """Similarities of vertices from an embedding (problems.embedding.similarities).
 
@@ -368,6 +379,7 @@ EMBEDDING: Final = Embedding()
 EMBEDDING_RULE: Final = EmbeddingRule()
 COUNTS: Final = Counts()
 TAILS: Final = Tails()
+DENSEST: Final = Densest()
 SIMILARITIES: Final = Similarities()
 
 __all__ = [name for name in dir() if name.isupper()]

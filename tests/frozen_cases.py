@@ -630,10 +630,9 @@ def frames() -> Any:
 
     given = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 3.0]})
     made = dpgraph.edge_frame(given, nodes=["d", "c", "b", "a"])
-    graph = nx.from_pandas_edgelist(made)
     public = dpgraph.with_public_nodes(nx.Graph([("b", "a"), ("c", "a")]), ["a", "b", "c", "z"])
     counted = dpgraph.with_public_nodes(nx.Graph([(1, 0)]), 4)
-    return {"frame": made.to_csv(), "nodes": list(map(str, graph)), "public": public, "counted": counted}
+    return {"frame": str(made.summary()), "nodes": list(map(str, made.nodes)), "public": public, "counted": counted}
 
 
 def drawn(kind: str) -> Any:

@@ -30,16 +30,27 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 #: So the budget of what a mechanism releases is a fortieth smaller, and some calls halt.
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
+#: The law is the same.
+STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
+
 CHANGED = {
     r"private_normalized_adjacency\(.*mechanism=noisy-power (rank=[2-9]|rank=auto|regularization|epsilon|delta)": FRESH,
     r"private_normalized_adjacency\(.*mechanism=auto rank=([2-9]|auto) .*delta=1e-06": FRESH,
     r"save_result\(planted 45\) function=private_normalized_adjacency mechanism=noisy-power ": FRESH,
     r"private_(max_cut|max_bisection|max_2csp|max_k_cut|node_similarities)\(.*mechanism=noisy-power ": FRESH,
+    r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
+    r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
+    r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,
+    r"private_transitivity\(.* mechanism=ladder ": STREAM,
+    r"networkx spectral_bisection\(": STREAM,
+    r"(private_communities\(|sklearn\(.* estimator=PrivateCommunities )": STREAM,
+    r"embedding\(planted 45\) mechanism=auto rank=2 epsilon=4 ": STREAM,
     r"private_max_(cut|bisection|2csp)\(.* mechanism=coherence ": CHANCE,
     r"(private_marginals\(|tables\(bits 400\)|plot\(\) kind=plot_marginal|command line\(\) line=marginals )": "tables move towards those of a forest as far as noisy parities agree with it",
     r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
+    r"frames\(": "a table of edges is an object of its own, and no longer a pandas.DataFrame",
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
     r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs; the local search of cuts takes more steps",

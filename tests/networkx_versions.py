@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -30,6 +31,22 @@ def differences() -> dict[str, str]:
     lines = (REPOSITORY / "tests" / "networkx_differences.tsv").read_text().splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return {f"networkx/{file}::{test}": reason for file, test, reason in rows}
+
+
+def page() -> str:
+    """What docs/networkx.md says of them: how many tests differ for which reason."""
+    reasons = Counter(reason.removesuffix(" (may pass)") for reason in differences().values())
+    lines = [f"| {reason} | {count} |" for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0]))]
+    about = f"There are {len(differences())} tests in which an honest answer must differ, or may:"
+    return "\n".join([about, "", "| because | tests |", "| --- | --- |", *lines])
+
+
+def write_page() -> None:
+    """Write it there."""
+    docs = REPOSITORY / "docs" / "networkx.md"
+    text = docs.read_text()
+    before, rest = text.split("<!-- differences -->\n", 1)
+    docs.write_text(f"{before}<!-- differences -->\n\n{page()}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}")
 
 
 def fits(failed: set[str]) -> bool:
@@ -105,6 +122,7 @@ def check(version: str, python: str) -> bool:
 def main(wanted: list[str]) -> int:
     """Exit status 1 if anything unexpected failed."""
     fine = True
+    write_page()
     for version in wanted or VERSIONS:
         pythons = VERSIONS.get(version, ("3.13", "3.12", "3.11"))
         python = interpreter(pythons)

@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES
+from dpgraph.problems.communities import COMMUNITY_STRATEGIES
 from dpgraph.problems.counts.subgraphs import COUNTS
-from dpgraph.problems.csp.strategy import EDGES, TABLES
-from dpgraph.problems.cut.strategy import CUTS
-from dpgraph.problems.embedding.strategy import EMBEDDINGS
-from dpgraph.problems.matrices.strategy import MATRICES
+from dpgraph.problems.csp.strategies import EDGES, TABLES
+from dpgraph.problems.cut.strategies import CUTS
+from dpgraph.problems.embedding.strategies import EMBEDDINGS
+from dpgraph.problems.matrices.subspace_strategies import MATRICES
 from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.

@@ -8,6 +8,7 @@
 """
 
 import inspect
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -20,18 +21,27 @@ from dpgraph.problems.strategy import Registry
 PACKAGE = Path(dpgraph.__file__).parent
 WRITTEN = "written by `python -m tests.stubs`, and compared by the tests"
 
-#: Alias -> what it is the `mechanism=` of, and the folders of strategies in dpgraph.problems.
+#: Alias -> what it is the `mechanism=` of, and where the registries are in dpgraph.problems.
 MECHANISMS = {
-    "CommunityMechanism": ("communities", ("communities.strategies",)),
-    "CountMechanism": ("counts of subgraphs", ("counts.strategies",)),
-    "CovarianceMechanism": ("a covariance", ("records.strategies.covariance",)),
-    "CSPMechanism": ("a constraint problem, whatever its neighbours", ("csp.edge_strategies", "csp.table_strategies")),
-    "CutMechanism": ("cuts and bisections", ("cut.strategies",)),
-    "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies",)),
-    "KCutMechanism": ("a cut into k parts", ("csp.edge_strategies",)),
-    "MatrixMechanism": ("eigenspaces and singular subspaces", ("matrices.strategies",)),
-    "QueryMechanism": ("linear queries", ("records.strategies.linear_queries",)),
+    "CommunityMechanism": ("communities", ("communities:COMMUNITY_STRATEGIES",)),
+    "CountMechanism": ("counts of subgraphs", ("counts.subgraphs:COUNTS",)),
+    "CovarianceMechanism": ("a covariance", ("records.covariance_noise:LAWS",)),
+    "CSPMechanism": (
+        "a constraint problem, whatever its neighbours",
+        ("csp.strategies:EDGES", "csp.strategies:TABLES"),
+    ),
+    "CutMechanism": ("cuts and bisections", ("cut.strategies:CUTS",)),
+    "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies:EMBEDDINGS",)),
+    "KCutMechanism": ("a cut into k parts", ("csp.strategies:EDGES",)),
+    "MatrixMechanism": ("eigenspaces and singular subspaces", ("matrices.subspace_strategies:MATRICES",)),
+    "QueryMechanism": ("linear queries", ("records.query_noise:MECHANISMS",)),
 }
+
+
+def registry(place: str) -> Registry:
+    """The strategies that a problem has there."""
+    found: Registry = pkgutil.resolve_name(f"dpgraph.problems.{place}")
+    return found
 
 
 def imports(names: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -51,7 +61,6 @@ def all_strategies() -> str:
     """The stub of dpgraph.strategies."""
     classes = [(options.__module__, name, name) for name, options in sorted(strategies._classes().items())]
     lines = [f'"""Options of all strategies: {WRITTEN}."""', *imports(classes)]
-    lines += ["def names_in(package: str) -> tuple[str, ...]: ..."]
     return "\n".join([*lines, f"__all__ = {dir(strategies)!r}"])
 
 
@@ -65,8 +74,8 @@ def mechanisms() -> str:
         "from typing import Literal, TypeAlias",
     ]
     aliases, options = [], {}
-    for alias, (problem, folders) in MECHANISMS.items():
-        found = [s for folder in folders for s in Registry(f"dpgraph.problems.{folder}").strategies.values()]
+    for alias, (problem, places) in MECHANISMS.items():
+        found = [s for place in places for s in registry(place).strategies.values()]
         names = dict.fromkeys(["auto", *(strategy.name for strategy in found)])
         classes = {strategy.options.__name__: strategy.options for strategy in found}
         options |= classes

@@ -14,10 +14,10 @@ import pytest
 import dpgraph
 from dpgraph import datasets
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import label_texts
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import label_texts
 from tests import programs
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
@@ -209,7 +209,7 @@ BAD_MAX_CUT = [
     (["planted-cut", *PRIVACY, "--output", "."], "folder"),
     (["planted-cut", *PRIVACY, "--plot", "cut.docx"], "picture"),
     (["planted-cut", *PRIVACY, "--output", "same", "--report", "same"], "same path"),
-    (["planted-cut", *PRIVACY, "--unknown"], "--unknown"),
+    (["planted-cut", *PRIVACY, "--nonsense"], "--nonsense"),
     (["planted-cut", "extra", *PRIVACY], "extra"),
     (["no-such-dataset", *PRIVACY], "no-such-dataset"),
     (["missing.txt", *PRIVACY], "no such file"),

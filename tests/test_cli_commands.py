@@ -153,6 +153,31 @@ def test_a_degree_distribution_is_written_and_drawn(run, tmp_path):
     assert picture.read_bytes().startswith(b"%PDF")
 
 
+def test_the_densest_part_is_written(run, tmp_path):
+    output, report = tmp_path / "d.csv", tmp_path / "r.json"
+    status, out, err = run(
+        "densest", "planted-cut", "--epsilon", 1, "--seed", 4, "--output", output, "--report", report
+    )
+    found = dpgraph.private_densest_subgraph(datasets.load_sparse("planted-cut")[0], epsilon=1.0, rng=4)
+    assert (status, err) == (0, "")
+    assert [int(inside) for _, inside in rows(output)[1:]] == found.labels.tolist()
+    assert json.loads(report.read_text())["result"]["size"] == len(found.vertices)
+    assert f"{len(found.vertices)} of 600 vertices" in out
+
+
+def test_a_number_that_one_edge_moves_by_one_is_published(run, tmp_path):
+    output = tmp_path / "n.csv"
+    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--seed", 5, "--output", output)
+    assert (status, err) == (0, "")
+    name, value, low, high = rows(output)[1]
+    assert name == "matching"
+    assert float(low) <= float(value) <= float(high) <= 300
+    assert "with probability 95 % between" in out
+    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--weight", "w", "--max-weight", 2)
+    assert (status, out) == (2, "")
+    assert "count every edge once" in err
+
+
 def test_patterns_are_counted_with_intervals(run, tmp_path):
     output, report = tmp_path / "n.csv", tmp_path / "r.json"
     options = ["--epsilon", 1, "--seed", 3, "--output", output, "--report", report]
@@ -353,7 +378,7 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-EVERYDAY = ["communities", "degree-distribution", "count", "synthesize"]
+EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize"]
 
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])

@@ -1,19 +1,17 @@
-"""A new strategy is one file: all that lists strategies finds the block of CONTRIBUTING.md in its folder."""
+"""A new strategy is one entry: all that lists strategies finds the block of CONTRIBUTING.md in its registry."""
 
-import importlib
 import re
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.csp import edge_strategies
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.csp.strategies import EDGES
 from tests.privacy.registry import strategy_entries
 from tests.privacy.replay import doors, replay  # noqa: F401
-from tests.spelling import REGISTRIES
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -22,23 +20,16 @@ PLANTED = dpgraph.datasets.planted_cut(60, 8, -0.5, rng=0)
 
 
 @pytest.fixture
-def put(tmp_path, monkeypatch):
-    """Put a file into the folder of strategies, and make the registries look again."""
+def put(monkeypatch):
+    """Run the code and enter its strategy."""
 
     def _put(code):
-        (tmp_path / "dealt.py").write_text(code)
-        monkeypatch.setattr(edge_strategies, "__path__", [*edge_strategies.__path__, str(tmp_path)])
-        look_again()
+        module = types.ModuleType("dealt")
+        monkeypatch.setitem(sys.modules, "dealt", module)
+        exec(code, vars(module))
+        monkeypatch.setitem(EDGES.strategies, "dealt", module.DEALT)
 
-    def look_again():
-        sys.modules.pop("dpgraph.problems.csp.edge_strategies.dealt", None)
-        vars(REGISTRIES["private_max_k_cut"]({})).pop("strategies", None)
-        dpgraph.strategies._classes.cache_clear()
-        importlib.invalidate_caches()
-
-    yield _put
-    monkeypatch.undo()
-    look_again()
+    return _put
 
 
 def block():
@@ -50,12 +41,12 @@ def cut(**options):
     return dpgraph.private_max_k_cut(PLANTED, 3, epsilon=1.0, rng=0, **options)
 
 
-def test_without_its_file_the_strategy_does_not_exist():
+def test_without_its_entry_the_strategy_does_not_exist():
     with pytest.raises(InvalidParameterError, match="randomized-response"):
         cut(mechanism="dealt")
 
 
-def test_a_file_in_the_folder_is_a_name_an_options_object_and_a_row_of_the_table(put):
+def test_an_entry_is_a_name_an_options_object_and_a_row_of_the_table(put):
     put(block())
     result = cut(mechanism="dealt")
     assert result.mechanism == "dealt"
@@ -67,7 +58,7 @@ def test_a_file_in_the_folder_is_a_name_an_options_object_and_a_row_of_the_table
         cut(mechanism="no such")
     says = "Labels are dealt out in the order of released degrees: a baseline that looks at no edge."
     row = f'| `"dealt"` | `largest_first` | pure | {says} |'
-    assert row in Registry("dpgraph.problems.csp.edge_strategies").table()
+    assert row in EDGES.table()
 
 
 def replay_it():

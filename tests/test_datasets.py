@@ -114,7 +114,7 @@ def tables(draw):
 
 
 def read_with(path, large, **arguments):
-    """All that a reader says about a file, where texts of `large` bytes and more take the compiled loops."""
+    """All that a reader says about a file, where texts of `large` bytes and more go by polars."""
     with patch("dpgraph.datasets.rows._LARGE_TEXT", large), patch("dpgraph.datasets.arcs._MANY", large - 1):
         try:
             A, nodes = datasets.read_sparse(path, **arguments)
@@ -135,9 +135,7 @@ def read_with(path, large, **arguments):
 @example(text="1 2\n3 4 5\n", weight=None, format="auto")
 @example(text='1,2\n3,4\n"5,6",7\n', weight=None, format="auto")
 @example(text="1 2\n\n# 3\n % \xe9\n3 4 ", weight=None, format="auto")
-def test_the_compiled_loops_read_what_the_careful_reader_does_and_leave_all_else_to_it(
-    tmp_path_factory, text, weight, format
-):
+def test_polars_reads_what_the_careful_reader_does_and_leave_all_else_to_it(tmp_path_factory, text, weight, format):
     path = tmp_path_factory.getbasetemp() / "table.txt"
     path.write_bytes(text.encode())
     careful = read_with(path, 10**9, weight=weight, format=format)
@@ -145,7 +143,7 @@ def test_the_compiled_loops_read_what_the_careful_reader_does_and_leave_all_else
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ","])
-def test_large_files_take_the_compiled_loops_and_bad_lines_in_them_are_named(write, separator):
+def test_large_files_are_read_by_polars_and_bad_lines_in_them_are_named(write, separator):
     ends = np.random.default_rng(0).integers(0, 70_000, (60_000, 2))
     lines = ["# comment", *(f"{u}{separator}{v}{separator}{(u + v) / 8}" for u, v in ends)]
     path = write("\n".join(lines))
@@ -173,10 +171,9 @@ ODD_NAMES = [*NAMES, "", " ", "a#b", '"z"', "é", "p q", " a", "a\tb", "\x1f", "
 )
 @example(rows=[["ann", "bob", "true"]], odd=[], separator=",", weight="w")
 @example(rows=[["ann", "bob", "1"]], odd=[(1, ["bob", "eve"])], separator="\t", weight="w")
-def test_pandas_reads_the_names_that_the_careful_reader_does_and_leaves_all_else_to_it(
+def test_polars_reads_the_names_that_the_careful_reader_does_and_leaves_all_else_to_it(
     tmp_path_factory, rows, odd, separator, weight
 ):
-    pytest.importorskip("pandas")
     for place, row in odd:
         rows.insert(place, row)
     path = tmp_path_factory.getbasetemp() / "names.txt"
@@ -185,8 +182,7 @@ def test_pandas_reads_the_names_that_the_careful_reader_does_and_leaves_all_else
     assert read_with(path, 0, labels=str, header=False, weight=weight) == careful
 
 
-def test_large_files_of_names_are_read_by_pandas_and_bad_lines_in_them_are_named(write):
-    pytest.importorskip("pandas")
+def test_large_files_of_names_are_read_by_polars_and_bad_lines_in_them_are_named(write):
     ends = np.random.default_rng(0).integers(0, 9_000, (30_000, 2))
     lines = [f"user{u} user{v}" for u, v in ends]
     path = write("\n".join(lines))
@@ -198,7 +194,7 @@ def test_large_files_of_names_are_read_by_pandas_and_bad_lines_in_them_are_named
         datasets.read_sparse(write("\n".join(lines)))
 
 
-def test_labels_of_up_to_eighteen_digits_take_the_compiled_loops(write):
+def test_labels_of_up_to_eighteen_digits_are_read_by_polars(write):
     path = write("2147483647 7\n4294967303 7\n999999999999999999 7\n")
     with patch("dpgraph.datasets.rows._LARGE_TEXT", 0), patch("dpgraph.datasets.rows._line_by_line", None):
         assert datasets.read_sparse(path)[1] == (7, 2147483647, 4294967303, 999999999999999999)
@@ -247,14 +243,17 @@ def test_a_vertex_outside_the_public_set_is_an_error_that_does_not_name_it(write
 def test_names_with_spaces_and_commas_survive_as_string_labels(write):
     G = datasets.read_edgelist(write("New York\tSan José\nSan José\tOslo\n"), labels=str)
     assert set(G) == {"New York", "San José", "Oslo"}
-    G = datasets.read_edgelist(write('"Doe, Jane",Bob\n'))
+    G = datasets.read_edgelist(write('"Doe, Jane",Bob\n'), header=False)
     assert edges(G) == {frozenset({"Doe, Jane", "Bob"})}
 
 
 HEADERS = [
     ("ann,bob\nbob,cem\n", {}, {"ann", "bob", "cem"}),  # the first line was taken for names of columns
     ("ann,bob\nbob,cem\n", {"labels": str}, {"ann", "bob", "cem"}),
-    ("ann,bob\n", {}, {"ann", "bob"}),
+    ("ann,bob\n", {"header": False}, {"ann", "bob"}),
+    ("From Address;toAddress\nann;bob\n", {}, {"ann", "bob"}),
+    ("Employee,Manager\nann,bob\n", {"nodes": ["ann", "bob"], "unknown": "drop"}, {"ann", "bob"}),
+    ("ann,bob\ncem,dan\n", {"nodes": ["ann", "bob", "cem", "dan"]}, {"ann", "bob", "cem", "dan"}),
     ("ann bob\nbob cem\n", {}, {"ann", "bob", "cem"}),
     ("source,target\nann,bob\n", {}, {"ann", "bob"}),
     ("Source Target\n1 2\n", {}, {1, 2}),
@@ -279,6 +278,9 @@ def test_a_first_line_is_a_header_only_where_it_cannot_be_an_edge(write, content
 def test_a_first_line_that_may_be_either_is_asked_about_and_not_lost(write):
     with pytest.raises(DatasetError, match="header=True or header=False"):
         datasets.read_edgelist(write("ann,bob\n1,2\n"), labels=str)
+    for first, options in (("employee,manager", {}), ("employee,manager", {"nodes": ["ann", "bob"]}), ("ann,bob", {})):
+        with pytest.raises(DatasetError, match=r"line 1: the first line may hold names .* header=True or header=False"):
+            datasets.read_edgelist(write(f"{first}\ncem,dan\ncem,eva\n"), **options)
     with pytest.raises(DatasetError, match="line 3: expected two integer"):  # so that the first line was no header
         datasets.read_edgelist(write("ann,bob\n1,2\ncem,3\n"))
     with pytest.raises(InvalidParameterError, match="header must be"):
@@ -328,7 +330,7 @@ def test_sparse_and_networkx_readers_agree(write):
         (b"1_0 2\n", "underscore.txt", "line 1"),
         (b"1,2\n3,,4\n", "hole.csv", "line 2"),
         (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
-        (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "scipy.io.mmread"),
+        (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "expected a valid Matrix Market file"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "picture.txt", "not a text file"),
         (b"1 2\n\xff\xfe 3\n", "latin.txt", "line 2: expected UTF-8"),
         (gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "cut.txt.gz", "truncated or damaged gzip"),
@@ -362,7 +364,7 @@ def test_missing_files_and_folders_are_dataset_errors(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"format": "pajek"},
+        {"format": "parquet"},
         {"labels": float},
         {"nodes": "all"},
         {"nodes": 0},

@@ -26,7 +26,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_block_weights
-from tests import programs
+from tests import networkx_versions, programs
 
 #: Some are as new as networkx 3.6.
 FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
@@ -61,6 +61,10 @@ def call(name, G, **more):
         "adjacency_spectrum": {"weight": None},
         "laplacian_spectrum": {"weight": None},
         "spectral_bisection": {"weight": None, "normalized": True},
+        "kernighan_lin_bisection": {"weight": None},
+        "partition_quality": {"partition": [set(nodes), set(G) - set(nodes)]},
+        "attribute_mixing_matrix": {"attribute": "side"},
+        "attribute_assortativity_coefficient": {"attribute": "side"},
     }.get(name, {})
     return nx.utils.backends._registered_algorithms[name](G, **public, **more)
 
@@ -99,6 +103,67 @@ def test_counts_are_those_of_networkx_when_the_noise_is_negligible(pure):
     assert nx.degree_centrality(G, **budget) == nx.degree_centrality(G)
     assert nx.bipartite.density(G, range(30), **budget) == nx.bipartite.density(G, range(30))
     assert nx.bipartite.density(G, None, **budget) == pytest.approx(nx.density(G))
+
+
+def test_numbers_about_public_groups_are_those_of_networkx_when_the_noise_is_negligible():
+    budget = {"backend": "dpgraph"} | LOUD
+    G = nx.planted_partition_graph(3, 20, 0.4, 0.05, seed=2)
+    parts = [set(range(k, k + 20)) for k in (0, 20, 40)]
+    nx.set_node_attributes(G, {v: "abc"[v // 20] for v in G}, "group")
+    mapping = {"c": 0, "a": 1, "b": 2, "d": 3}
+    assert nx.community.partition_quality(G, parts, **budget) == nx.community.partition_quality(G, parts)
+    for normalized in (False, True):
+        options = {"mapping": mapping, "normalized": normalized}
+        exact = nx.attribute_mixing_matrix(G, "group", **options)
+        assert nx.attribute_mixing_matrix(G, "group", **options, **budget) == pytest.approx(exact)
+    assert nx.attribute_mixing_matrix(G, "group", **budget).shape == (3, 3)
+    exact = nx.attribute_assortativity_coefficient(G, "group")
+    assert nx.attribute_assortativity_coefficient(G, "group", **budget) == pytest.approx(exact)
+    assert nx.number_connected_components(G, **budget) == nx.number_connected_components(G)
+    assert nx.edge_connectivity(G, **budget) == nx.edge_connectivity(G)
+    with pytest.raises(InvalidParameterError, match="must be None"):
+        nx.edge_connectivity(G, 0, 1, **budget)
+
+
+def test_the_page_says_which_tests_of_networkx_differ():
+    assert networkx_versions.page() in (networkx_versions.REPOSITORY / "docs" / "networkx.md").read_text()
+
+
+def test_halves_and_the_densest_part_are_found():
+    G = nx.planted_partition_graph(2, 150, 0.5, 0.02, seed=1)
+    left, right = nx.community.kernighan_lin_bisection(G, backend="dpgraph", epsilon=8.0, delta=1e-6)
+    assert len(left) == len(right) == 150
+    assert nx.cut_size(G, left) < 1.1 * nx.cut_size(G, range(150))
+    G = nx.disjoint_union(nx.complete_graph(60), nx.empty_graph(200))
+    density, vertices = nx.approximation.densest_subgraph(G, backend="dpgraph", epsilon=4.0)
+    assert vertices == set(range(60))
+    assert 28 < density <= 29.5
+
+
+def test_answers_are_possible_on_five_isolated_vertices():
+    G = nx.empty_graph(5)
+    nx.set_node_attributes(G, {v: v % 2 for v in G}, "side")
+    for _ in range(30):
+        tight = {"backend": "dpgraph", "epsilon": 0.05}
+        value, (left, right) = nx.approximation.one_exchange(G, **tight)
+        assert 0 <= value <= len(left) * len(right)
+        assert 0 <= nx.cut_size(G, [0, 1], **tight) <= 6
+        assert 0 <= nx.cut_size(G, [0, 1], [1, 2], **tight) <= 3
+        assert 0 <= nx.volume(G, [0, 1], **tight) <= 8
+        assert 0 <= nx.bipartite.density(G, None, **tight) <= 1
+        assert all(0 <= share <= 1 for share in nx.degree_centrality(G, **tight).values())
+        assert all(0 <= share <= 1 for share in nx.community.partition_quality(G, [{0, 1}, {2, 3, 4}], **tight))
+        assert nx.attribute_mixing_matrix(G, "side", normalized=False, **tight).sum() <= 20
+        assert 1 <= nx.number_connected_components(G, **tight) <= 5
+        assert 0 <= nx.edge_connectivity(G, **tight) <= 4
+        density, vertices = nx.approximation.densest_subgraph(G, **tight)
+        assert 0 <= density <= (len(vertices) - 1) / 2
+
+
+def test_directed_graphs_are_told_what_a_function_of_networkx_takes():
+    with pytest.raises(InvalidGraphError, match=r"Pass G.to_undirected\(\)") as found:
+        nx.cut_size(nx.DiGraph([(0, 1)]), [0], backend="dpgraph", epsilon=1.0)
+    assert "symmetrize" not in str(found.value)
 
 
 @pytest.mark.parametrize("name", SPLIT)
@@ -499,7 +564,7 @@ def test_the_help_of_a_function_shows_a_call_that_runs_on_a_graph_without_weight
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_results_hold_python_numbers(name):
-    G = graph() if name != "spectral_bisection" else dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
+    G = graph() if not name.endswith("_bisection") else dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
     result = call(name, G, backend="dpgraph", epsilon=8.0, delta=1e-6)
 
     def leaves(value):
@@ -548,6 +613,12 @@ def test_the_tests_of_networkx_that_concern_the_backend_fail_only_where_the_list
         "algorithms/community/tests/test_louvain.py",
         "algorithms/community/tests/test_modularity_max.py",
         "algorithms/community/tests/test_quality.py",
+        "algorithms/approximation/tests/test_density.py",
+        "algorithms/assortativity/tests/test_correlation.py",
+        "algorithms/assortativity/tests/test_mixing.py",
+        "tests/test_all_random_functions.py",
+        "algorithms/components/tests/test_connected.py",
+        "algorithms/connectivity/tests/test_connectivity.py",
         "algorithms/connectivity/tests/test_kcutsets.py",
         "algorithms/tests/test_cluster.py",
         "algorithms/tests/test_cuts.py",

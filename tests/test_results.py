@@ -49,6 +49,7 @@ CALLS = {
     "PrivateMarginals": lambda: dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET),
     "PrivateAnswers": lambda: dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET),
     "PrivateCommunities": lambda: dpgraph.private_communities(graph(), epsilon=4.0, rng=0),
+    "PrivateSubgraph": lambda: dpgraph.private_densest_subgraph(graph(), epsilon=1.0, rng=0),
     "PrivateDegreeDistribution": lambda: dpgraph.private_degree_distribution(graph(), epsilon=1.0, rng=0),
     "PrivateGraphModel": lambda: dpgraph.private_synthetic_graph(graph(), epsilon=4.0, rng=0),
     "PrivateCounts": lambda: dpgraph.private_subgraph_counts(graph(), ("edge", "triangle"), epsilon=1.0, rng=0),

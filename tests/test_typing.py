@@ -13,7 +13,6 @@ import pytest
 import dpgraph
 from dpgraph import strategies
 from dpgraph.problems import mechanisms
-from dpgraph.problems.strategy import Registry
 from tests import stubs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,15 +66,14 @@ def test_every_name_of_the_stub_is_offered_and_no_other():
 @pytest.mark.parametrize("alias", stubs.MECHANISMS)
 def test_an_alias_has_the_names_and_the_options_of_its_registries(alias):
     names, *options = get_args(getattr(mechanisms, alias))
-    found = [Registry(f"dpgraph.problems.{folder}").strategies for folder in stubs.MECHANISMS[alias][1]]
+    found = [stubs.registry(place).strategies for place in stubs.MECHANISMS[alias][1]]
     assert set(get_args(names)) == {"auto"}.union(*found)
     assert set(options) == {strategy.options for registry in found for strategy in registry.values()}
 
 
 def test_every_registry_of_the_package_has_an_alias():
-    source = "".join(path.read_text() for path in (stubs.PACKAGE / "problems").rglob("*.py"))
-    registries = set(re.findall(r'Registry\("dpgraph\.problems\.([\w.]+)"\)', source))
-    assert registries == {folder for _, folders in stubs.MECHANISMS.values() for folder in folders}
+    places = {place for _, places in stubs.MECHANISMS.values() for place in places}
+    assert {stubs.registry(place) for place in places} == set(strategies.registries())
 
 
 def test_no_public_function_takes_anything_as_a_mechanism_or_as_a_graph():

@@ -45,6 +45,7 @@ def calls() -> dict[str, Callable[[], Any]]:
         "private cut": lambda: dpgraph.private_max_cut(graph, epsilon=1.0, rng=1),
         "embedding": lambda: dpgraph.private_normalized_adjacency(graph, epsilon=16.0, delta=1e-6, rank=2, rng=1),
         "covariance": lambda: dpgraph.private_covariance(rows, epsilon=1.0, rng=1),
+        "communities": lambda: dpgraph.private_communities(graph, epsilon=1.0, rng=1),
         "exact cut": lambda: dpgraph.max_cut(graph, rng=1),
         "networkx call": lambda: nx.approximation.one_exchange(
             graph, backend="dpgraph", epsilon=1.0, delta=1e-6, seed=1

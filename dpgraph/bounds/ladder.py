@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import nbinom
+from scipy.special import betaincc
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
@@ -146,7 +146,8 @@ def standard_deviation(noise: Mapping[str, Any]) -> float:
     if noise["law"] == "ladder":
         probabilities, ends = _rungs(noise["widths"], noise["exponents"][0])
         inner = np.concatenate([[0.0], ends[:-1]])
-        squares = (inner**2 + inner * ends + ends**2) / 3  # of a uniform number between both ends of a rung
+        # The mean square of the integers inner + 1, ..., ends; rung 0 is 0 alone.
+        squares = (2 * (inner**2 + inner * ends + ends**2) + 3 * (inner + ends) + (ends > 0)) / 6
         return math.sqrt(float(probabilities @ squares))
     return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
 
@@ -201,7 +202,8 @@ def ladder_quantile(widths: Sequence[int], exponent: int, miss: float) -> float:
     terms = [2 * width * y ** (j + 1) for j, width in enumerate(widths)]
 
     def beyond(k: int) -> float:
-        tails = (term * nbinom.sf(k - j - 1, j + 1, fails) for j, term in enumerate(terms))
+        # A sum of j + 1 geometric variables is k - j or more: negative binomial.
+        tails = (term * (betaincc(j + 1, k - j, fails) if k > j else 1.0) for j, term in enumerate(terms))
         return float(sum(tails)) / (1 + sum(terms))
 
     low, high = 0, math.ceil(_FAR / rate)

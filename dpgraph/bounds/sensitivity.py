@@ -28,9 +28,29 @@ def degree_tails() -> float:
     return 2.0
 
 
-def degrees_l2(max_weight: float) -> float:
-    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w."""
-    return math.sqrt(2.0) * max_weight
+def one_edge_statistic() -> float:
+    """Change of the number of components, the matching number, the degeneracy or the edge connectivity by one edge: 1.
+
+    *Proof.* Let H be G and one edge e more; none of them moves the other way.
+
+    - Components: e joins two components of G or none.
+    - Matching number: a matching of H without e is one of G.
+    - Degeneracy, the largest over subgraphs of their least degree: e raises the degrees in a subgraph by 1 at most.
+    - Edge connectivity, the fewest edges between a set of vertices and the others: e adds 1 to such a number or
+      nothing. For a single vertex it is 0.
+
+    A minimum or maximum moves by at most as much as the numbers it is of.
+    """
+    return 1.0
+
+
+def degrees_l2(max_weight: float, pairs: int = 1) -> float:
+    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w.
+
+    Where k = `pairs` pairs that share a vertex change: its own degree moves by at most k w, and k others by at most w
+    each, sqrt(k^2 + k) w.
+    """
+    return math.sqrt(pairs**2 + pairs) * max_weight
 
 
 def degrees_l1(max_weight: float) -> float:

@@ -21,7 +21,7 @@ Review E 85 (2012).
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -54,7 +54,7 @@ def draw_graph(
     order = np.lexsort((-degrees, labels))
     inside = 2 * np.diag(edges) / np.maximum(edges.sum(axis=1) + np.diag(edges), 1e-12)
     within = np.rint(degrees * inside[labels]).astype(np.int64)
-    grouped = on_thread(_pairs_in_groups, within[order], labels[order], density, rng)
+    grouped = on_thread(at_once(_pairs_in_groups, 4.0 * within.sum()), within[order], labels[order], density, rng)
     pairs = [np.column_stack([order[ends] for ends in grouped])]
     left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
@@ -66,7 +66,8 @@ def draw_graph(
     ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
     by_label = np.argsort(labels[ends], kind="stable")
     starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
-    tails, heads = (ends[places] for places in on_thread(_made_simple, ends, labels, by_label, starts, n, rng))
+    simple = at_once(_made_simple, 16.0 * ends.size)
+    tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
     half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
     return sparse.csr_array(half + half.T)
 

@@ -21,10 +21,11 @@ from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, stand
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.privacy.streams import on_public_data
-from dpgraph.problems.communities.api import private_communities
-from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
-from dpgraph.problems.cut.strategy import CUTS
-from dpgraph.problems.strategy import Facts, Strategy, Undecided
+from dpgraph.problems.communities import private_communities
+from dpgraph.problems.cut.private import CUT, private_max_bisection, private_max_cut
+from dpgraph.problems.cut.strategies import CUTS, CutFacts
+from dpgraph.problems.strategy import Strategy, Undecided
+from dpgraph.releases.totals import WeightEstimate
 from dpgraph.typing import FloatArray, IntArray
 
 #: What is planted for communities unless the caller says otherwise: blocks, and how strong they are.
@@ -257,8 +258,10 @@ def _cuts(
     if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
         raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
     epsilon, max_weight = arguments["epsilon"], arguments["max_weight"]
-    taken = decide(n, epsilon, weighted=is_weighted(arguments.get("weight"), max_weight))
-    automatic = taken.then(float(degrees.mean())) if isinstance(taken, Undecided) else taken
+    weighted = is_weighted(arguments.get("weight"), max_weight)
+    automatic = CUT.auto(CutFacts(n, max_weight, epsilon, weighted=weighted))
+    if isinstance(automatic, Undecided):
+        automatic = automatic.then(WeightEstimate(n * float(degrees.mean()) / 2, 0.0))
     if mechanisms is None and automatic not in names:
         names = (automatic, *names)
     graphs = [stand_in(n, degrees, max_weight=max_weight, correlation=correlation, seed=seed) for seed in seeds]
@@ -325,7 +328,7 @@ def _simulate(
     strategy, chosen = cast(Strategy, found[0]), found[1]
     # Why a real call would refuse this strategy.
     try:
-        strategy.check(chosen, Facts(n, arguments["max_weight"], arguments["epsilon"]))
+        strategy.check(chosen, CUT.part(CutFacts(n, arguments["max_weight"], arguments["epsilon"])))
     except InvalidParameterError as error:
         return MechanismPlan(strategy.name, False, note=str(error))
     if arguments["delta"] == 0 and not strategy.pure(chosen):

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
@@ -64,11 +64,15 @@ class Subgraphs:
 
     @cached_property
     def _triangles(self) -> int:
-        return int(on_thread(triangle_count, *self._oriented[1:]))
+        return self._number(triangle_count, *self._oriented[1:])
 
     @cached_property
     def _codegree(self) -> int:
-        return int(on_thread(largest_codegree, *self._rows, self._by_degree))
+        return self._number(largest_codegree, *self._rows, self._by_degree)
+
+    def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
+        """What a kernel counts; the work is told by the number of vertices alone, for edges are private."""
+        return int(on_thread(at_once(kernel, self._degrees.size**3 / 6), *arguments))
 
     def _stars(self, leaves: int) -> int:
         degrees, vertices = np.unique(self._degrees, return_counts=True)
@@ -81,8 +85,8 @@ class Subgraphs:
             "wedge": lambda: self._stars(2),
             "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: on_thread(cycle_count, *self._rows, self._oriented[0]),
-            "4-clique": lambda: on_thread(clique_count, *self._oriented[1:]),
+            "4-cycle": lambda: self._number(cycle_count, *self._rows, self._oriented[0]),
+            "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
         }
         return int(counts[pattern]())
 
@@ -90,18 +94,18 @@ class Subgraphs:
         """c_0, ..., c_J, the last of which is 1."""
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (on_thread(largest_star_growth, *self._rows, self._by_degree, 2),),
+            "wedge": lambda: (self._number(largest_star_growth, *self._rows, self._by_degree, 2),),
             "triangle": lambda: (self._codegree,),
             "3-star": lambda: (
-                on_thread(largest_star_growth, *self._rows, self._by_degree, 3),
+                self._number(largest_star_growth, *self._rows, self._by_degree, 3),
                 self._degrees.max(initial=0),
             ),
             "4-cycle": lambda: (
-                on_thread(largest_cycle_growth, *self._rows, self._by_degree, self._codegree),
+                self._number(largest_cycle_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 2),
             ),
             "4-clique": lambda: (
-                on_thread(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
+                self._number(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 1),
             ),
         }

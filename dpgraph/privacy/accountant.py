@@ -6,12 +6,12 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import open_blocks
 from dpgraph.privacy.accounting import gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.ledger import ROUNDING
-from dpgraph.privacy.relation import Relation
+from dpgraph.privacy.relation import Relation, protects
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.privacy.streams import UsedStreams, refuse_used_stream
 
@@ -68,6 +68,9 @@ class PrivacyAccountant:
         Total epsilon > 0.
     delta : float, default 0.0
         Total delta in [0, 1). With 0 only pure-DP calls fit.
+    edges_per_person : int, default 1
+        Neighbours differ in at most this many vertex pairs that share a vertex: the epsilon and delta of a call are a
+        promise to a person with up to so many edges, and it spends less on each edge (docs/persons.md).
 
     Notes
     -----
@@ -107,8 +110,9 @@ class PrivacyAccountant:
     dpgraph.exceptions.BudgetExceededError: ...
     """
 
-    def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
+    def __init__(self, *, epsilon: float, delta: float = 0.0, edges_per_person: int = 1) -> None:
         self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
+        self._edges_per_person = check_integer("edges_per_person", edges_per_person, 1, 2**53)
         self._charged = Spent()
         self._ledgers: list[Ledger] = []
         self._streams = UsedStreams()
@@ -117,7 +121,11 @@ class PrivacyAccountant:
 
     def __repr__(self) -> str:
         spent, total = self.spent, self._total
-        return f"PrivacyAccountant(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g})"
+        persons = f", {protects(k)}" if (k := self.edges_per_person) > 1 else ""
+        return (
+            f"PrivacyAccountant(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g}"
+            f"{persons})"
+        )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
@@ -140,6 +148,11 @@ class PrivacyAccountant:
     def total(self) -> Budget:
         """The budget that the accountant was made with."""
         return self._total
+
+    @property
+    def edges_per_person(self) -> int:
+        """In how many vertex pairs that share a vertex neighbours differ at most."""
+        return self._edges_per_person
 
     @property
     def spent(self) -> Budget:
@@ -205,14 +218,12 @@ class PrivacyAccountant:
             )
         if used:
             refuse_used_stream()
-        if ledger.delta > 0 and not ledger.staged:
-            cost = Cost(ledger.mu**2, ledger.slack, 0.0)
-        else:
-            cost = Cost(0.0, ledger.delta, ledger.epsilon)
+        k, epsilon, delta = ledger.group
+        cost = Cost((k * ledger.mu) ** 2, ledger.slack, 0.0) if ledger.gaussian_only else Cost(0.0, delta, epsilon)
         if not self._fits(spent.after(cost, ledger.relation, seeded=False)):
             left = self._room(spent)
             raise BudgetExceededError(
-                f"the call asks for epsilon={ledger.epsilon:g}, delta={ledger.delta:g}, but of the total "
+                f"the call asks for epsilon={epsilon:g}, delta={delta:g}, but of the total "
                 f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "
                 f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
                 "ask for less, or stop releasing from this data set"

@@ -43,6 +43,8 @@ class FileAccountant(PrivacyAccountant):
         Total epsilon > 0. For a file that exists it may be left out, and must be that of the file otherwise.
     delta : float, optional
         Total delta in [0, 1), as `epsilon`; 0 if a file is made without it.
+    edges_per_person : int, optional
+        As for :class:`PrivacyAccountant`, fixed as `epsilon` is; 1 if a file is made without it.
 
     Raises
     ------
@@ -71,7 +73,12 @@ class FileAccountant(PrivacyAccountant):
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, epsilon: float | None = None, delta: float | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        edges_per_person: int | None = None,
     ) -> None:
         if b"\0" in os.fsencode(path):
             raise InvalidParameterError("the path of a budget file may not hold a null character; give it another name")
@@ -79,31 +86,32 @@ class FileAccountant(PrivacyAccountant):
         self._head: Head | None = None
         # A link that leads nowhere is no budget file either; it is not followed.
         if not os.path.lexists(self._path):
-            self._make(epsilon, delta)
-        found = self._opened().total
-        for name, asked, there in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
-            if asked is not None and asked != there:
+            self._make(epsilon, delta, 1 if edges_per_person is None else edges_per_person)
+        head = self._opened()
+        budget = head.total._asdict() | {"edges_per_person": head.edges_per_person}
+        for name, asked in (("epsilon", epsilon), ("delta", delta), ("edges_per_person", edges_per_person)):
+            if asked is not None and asked != budget[name]:
                 raise InvalidParameterError(
-                    f"the budget file {self._path} has {name}={there:g} in all, not {asked!r}; a budget is fixed when "
-                    "its file is made"
+                    f"the budget file {self._path} has {name}={budget[name]:g} in all, not {asked!r}; a budget is "
+                    "fixed when its file is made"
                 )
-        super().__init__(epsilon=found.epsilon, delta=found.delta)
+        super().__init__(**budget)
 
     def _opened(self) -> Head:
         """Read the file for the first time."""
         with self._transaction() as (database, _):
             return read_head(database)
 
-    def _make(self, epsilon: float | None, delta: float | None) -> None:
+    def _make(self, epsilon: float | None, delta: float | None, edges: int) -> None:
         """Make the file, for its owner only, unless another process is faster."""
         if epsilon is None:
             raise InvalidParameterError(
                 f"there is no budget file {self._path}; make one with dpgraph.FileAccountant(path, epsilon=...), or "
                 "with 'dpgraph budget FILE --epsilon ...'"
             )
-        total = PrivacyAccountant(epsilon=epsilon, delta=delta or 0.0).total
+        made = PrivacyAccountant(epsilon=epsilon, delta=delta or 0.0, edges_per_person=edges)
         try:
-            make_file(self._path, total)
+            make_file(self._path, made.total, made.edges_per_person)
         except FileExistsError:
             pass
         except (OSError, sqlite3.Error) as error:

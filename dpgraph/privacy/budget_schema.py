@@ -53,10 +53,12 @@ _ADDS_UP = " AND ".join(
     ]
 )
 
+_TOTAL = f"CREATE TABLE total (name TEXT NOT NULL, {_column('epsilon')}, {_column('delta')})"
+#: The total of persons has a column more, so that versions that know nothing of persons refuse the file.
+_TOTAL_OF_PERSONS = f"{_TOTAL[:-1]}, edges_per_person INTEGER NOT NULL CHECK (edges_per_person > 1))"
 #: A new line has the next number, so that INSERT OR REPLACE, which fires no trigger of a deletion, replaces none. The
 #: stream of seeded noise is empty for a call without a seed.
 _SCHEMA = (
-    f"CREATE TABLE total (name TEXT NOT NULL, {_column('epsilon')}, {_column('delta')})",
     f"""CREATE TABLE calls (
         id INTEGER PRIMARY KEY, time TEXT NOT NULL, process INTEGER NOT NULL, {_column("epsilon")}, {_column("delta")},
         {", ".join(map(_column, _COSTS + _SUMS))}, relation TEXT NOT NULL, words TEXT NOT NULL,
@@ -78,6 +80,7 @@ class Head(NamedTuple):
 
     name: str
     total: Budget
+    edges_per_person: int = 1
 
 
 class Books(NamedTuple):
@@ -87,7 +90,7 @@ class Books(NamedTuple):
     spent: Spent = Spent()
 
 
-def make_file(path: Path, total: Budget) -> None:
+def make_file(path: Path, total: Budget, edges_per_person: int) -> None:
     """Make a budget file for its owner only; FileExistsError if there is one. No process ever sees half of it.
 
     It is written under another name and then linked, which unlike a rename replaces nothing.
@@ -98,9 +101,11 @@ def make_file(path: Path, total: Budget) -> None:
         with closing(sqlite3.connect(temporary, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = FULL")
             database.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
+            persons = () if edges_per_person == 1 else (edges_per_person,)
+            for statement in (_TOTAL_OF_PERSONS if persons else _TOTAL, *_SCHEMA):
                 database.execute(statement)
-            database.execute("INSERT INTO total VALUES (?, ?, ?)", (secrets.token_hex(16), *total))
+            line = (secrets.token_hex(16), *total, *persons)
+            database.execute(f"INSERT INTO total VALUES ({', '.join('?' * len(line))})", line)
             database.execute(f"PRAGMA application_id = {_APPLICATION}")
             database.execute("COMMIT")
         os.link(temporary, path)
@@ -124,13 +129,14 @@ def read_head(database: sqlite3.Connection) -> Head:
     """What was fixed when the file was made; DatabaseError if this is no budget file, or no longer a whole one."""
     if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise sqlite3.DatabaseError("it is not a budget file of dpgraph")
-    if sorted(row[0] for row in database.execute("SELECT sql FROM sqlite_master")) != sorted(_SCHEMA):
+    found = sorted(row[0] for row in database.execute("SELECT sql FROM sqlite_master"))
+    if not any(found == sorted((total, *_SCHEMA)) for total in (_TOTAL, _TOTAL_OF_PERSONS)):
         raise sqlite3.DatabaseError("its tables and triggers are not those of a budget file")
-    lines = database.execute("SELECT name, epsilon, delta FROM total").fetchall()
+    lines = database.execute("SELECT * FROM total").fetchall()
     if len(lines) != 1:
         raise sqlite3.DatabaseError("it has not one total")
-    name, *total = lines[0]
-    return Head(name, Budget(*total))
+    name, epsilon, delta, *persons = lines[0]
+    return Head(name, Budget(epsilon, delta), *persons)
 
 
 def read_on(database: sqlite3.Connection, books: Books) -> Books:
@@ -157,7 +163,7 @@ def add_line(database: sqlite3.Connection, books: Books, cost: Cost, ledger: Led
     now = datetime.now(UTC).isoformat(timespec="seconds")
     names = (ledger.relation.key, ledger.relation.words)
     stream = (None, None, None) if ledger.stream is None else ledger.stream
-    line = (books.line + 1, now, os.getpid(), ledger.epsilon, ledger.delta, *cost, *sums, *names, *stream)
+    line = (books.line + 1, now, os.getpid(), ledger.group.epsilon, ledger.group.delta, *cost, *sums, *names, *stream)
     database.execute(f"INSERT INTO calls VALUES ({', '.join('?' * len(line))})", line)
 
 

@@ -8,34 +8,32 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
 from dataclasses import dataclass
-from functools import wraps
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
-from dpgraph.privacy.guard import debited, debugged, guarded, leaving
+from dpgraph.privacy.guard import debited
 from dpgraph.privacy.ledger import ROUNDING, Ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.open_blocks import ambient_accountant
-from dpgraph.privacy.relation import Relation
+from dpgraph.privacy.persons import person_cost
+from dpgraph.privacy.relation import Relation, of_persons
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.privacy.streams import remember, warn_of_used_stream
-from dpgraph.progress import BAR
 from dpgraph.typing import FloatArray, IntArray
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: From here on a call protects nothing that is worth the name: e^50 is no bound, and one in ten may be published whole.
+_WEAK_EPSILON, _WEAK_DELTA = 50.0, 0.1
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
@@ -92,6 +90,14 @@ class NoisyMaximum:
         return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)
 
 
+class Whole(NamedTuple):
+    """The budget of a call, in each currency; mu is 0 where it is pure."""
+
+    epsilon: float
+    delta: float
+    mu: float
+
+
 class Call:
     """A private call (:func:`open_call`), or a part of one: a share of its budget, or a mu or an epsilon of its own."""
 
@@ -124,6 +130,16 @@ class Call:
     def mu(self) -> float:
         """Gaussian-DP parameter of this part, if it is not."""
         return self.ledger.mu * math.sqrt(self.share) if self._mu is None else self._mu
+
+    @property
+    def whole(self) -> Whole:
+        """The budget of the whole call, of which this may be a part."""
+        return Whole(self.ledger.epsilon, self.ledger.delta, self.ledger.mu)
+
+    @property
+    def edges(self) -> int:
+        """How many pairs at a vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
+        return self.ledger.group.edges if self.ledger.gaussian_only else 1
 
     @property
     def generator(self) -> np.random.Generator:
@@ -166,6 +182,10 @@ class Call:
         for part in parts:
             left -= part.mu**2
         return self.at_mu(math.sqrt(left))
+
+    def rest(self) -> Call:
+        """What the lines so far have left of a pure call."""
+        return self.at_epsilon(self.ledger.epsilon - math.fsum(entry.epsilon for entry in self.ledger.entries))
 
     def stage(self, *, slack: float = 0.0) -> Call:
         """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
@@ -251,6 +271,10 @@ class Call:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
 
+    def rare_event(self, name: str, delta: float) -> None:
+        """Enter an event that may fail with `delta` and has no noise of its own."""
+        self.ledger.good_event(name, delta)
+
     def laplace_event(self, name: str, delta: float, *, scale: float) -> int:
         """Slack of an upper bound on an integer with Laplace noise, which may fail with `delta` (see the ledger's)."""
         return self._lines().laplace_event(name, delta, scale=scale)
@@ -262,59 +286,6 @@ class Call:
         if self._stage is None:
             self._stage = self.ledger.stage(self.epsilon)
         return self._stage
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Mark a public function that spends a budget: beside its result nothing private leaves it.
-
-    A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
-    logs them, or shows the traceback to others, would publish them. Messages of libraries quote what they stumble over,
-    and their warnings tell which numbers are large. :mod:`dpgraph.privacy.guard` says what becomes of each.
-    """
-
-    @wraps(function)
-    def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        handled = sys.exception()  # what the caller is handling is the caller's
-        guard = None
-        try:
-            with _bars(), guarded() as guard:
-                return function(*args, **kwargs)
-        except BaseException as error:
-            if debugged():
-                raise
-            found = leaving(error, guard, handled=handled)
-        # Outside the handler, as Python would put the first error behind the other one. This frame leaves with it.
-        del args, kwargs, guard
-        try:
-            raise found
-        finally:
-            del found
-
-    return called
-
-
-def show(progress: bool) -> None:
-    """Show what follows of this private call on stderr, if so wanted."""
-    if progress:
-        BAR.set(tqdm(desc="released", unit=" lines"))
-
-
-@contextmanager
-def _bars() -> Iterator[None]:
-    """A private call, which ends the bars that it asks for (:func:`show`); one inside another goes on with those."""
-    outer = BAR.get()
-    token = BAR.set(outer)
-    try:
-        yield
-    finally:
-        bar = BAR.get()
-        BAR.reset(token)
-        if bar is not outer:
-            bar.close()
 
 
 def open_call(  # noqa: PLR0913
@@ -344,18 +315,26 @@ def open_call(  # noqa: PLR0913
     epsilon, delta, noise = check_epsilon(epsilon), check_optional_delta(delta), noise_source(noise)
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.stream, staged=staged)
+    accountant = accountant if accountant is not None else ambient_accountant()
+    if (group := person_cost(accountant, epsilon, delta)) is not None:
+        relation = of_persons(relation, group.edges)
+    ledger = Ledger(epsilon, delta, slack, relation, noise.stream, staged, group)
     if delta > 0 and ledger.mu < least_mu:
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
-    accountant = accountant if accountant is not None else ambient_accountant()
+    if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
+        warnings.warn(
+            f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "
+            "far below 1 / number of edges. Publish this result only if its data may be public",
+            stacklevel=2,
+        )
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)
     if accountant is not None:
         accountant.charge(ledger)
-    debited(epsilon, delta)
+    debited(ledger.group.epsilon, ledger.group.delta)
     if noise.stream is not None:
         remember(noise.stream)
     return Call(ledger, noise)

@@ -1,4 +1,4 @@
-"""What leaves a private call beside its result, in one place: errors, warnings and floating-point flags.
+"""The decorator of private functions: what leaves a call beside its result, and the bars that show its progress.
 
 Before its debit a call looks at public arguments only. After it, whatever it says of its own accord could tell of
 private values. So from then on
@@ -12,17 +12,75 @@ With the environment variable ``DPGRAPH_DEBUG`` all of it is as Python has it, f
 
 import math
 import os
+import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from threading import RLock
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
+from tqdm import tqdm
 
+from dpgraph.arguments import check_keywords
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.persons import at_edge_level
+from dpgraph.progress import BAR
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_BUDGET = ("accountant", "epsilon", "delta")
+
+
+def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Mark a public function that spends a budget: beside its result nothing private leaves it.
+
+    A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
+    logs them, or shows the traceback to others, would publish them. Messages of libraries quote what they stumble over,
+    and their warnings tell which numbers are large. With the argument ``progress=True`` the call has a bar on stderr.
+    """
+
+    @wraps(function)
+    def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        handled = sys.exception()  # what the caller is handling is the caller's
+        guard = None
+        try:
+            check_keywords(function, kwargs)
+            with (
+                _bar(bool(kwargs.get("progress"))),
+                guarded() as guard,
+                at_edge_level(*map(kwargs.get, _BUDGET)) as budget,
+            ):
+                return function(*args, **(kwargs | budget))  # type: ignore[arg-type]
+        except BaseException as error:
+            if debugged():
+                raise
+            found = leaving(error, guard, handled=handled)
+        # Outside the handler, as Python would put the first error behind the other one. This frame leaves with it.
+        del args, kwargs, guard
+        try:
+            raise found
+        finally:
+            del found
+
+    return called
+
+
+@contextmanager
+def _bar(asked: bool) -> Iterator[None]:
+    """A bar for a private call that is asked for one; a call inside another goes on with the bar of that one."""
+    if not asked:
+        yield
+        return
+    with tqdm(desc="released", unit=" lines") as bar:
+        token = BAR.set(bar)
+        try:
+            yield
+        finally:
+            BAR.reset(token)
 
 
 class Guard:

@@ -12,6 +12,7 @@ from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.grid import laplace_quantile
+from dpgraph.privacy.persons import Group
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 from dpgraph.privacy.streams import Stream
@@ -55,6 +56,7 @@ class Ledger:
         relation: Relation,
         stream: Stream | None,
         staged: bool = False,
+        group: Group | None = None,
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
         #: `stream` is that of seeded noise.
@@ -63,10 +65,24 @@ class Ledger:
         self.staged = staged
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = min(gdp_mu(epsilon, delta - slack), _MOST_MU) if delta > 0 else 0.0
+        #: What the call is for persons. The amounts of this ledger are those of one edge, and its report theirs.
+        self.group = group or Group(1, epsilon, delta)
+        if group and self.gaussian_only:
+            self.mu = min(gdp_mu(group.epsilon, group.delta), _MOST_MU) / group.edges
         self.entries: list[LedgerEntry] = []
         self._whole: Ledger | None = None
         self._stages: list[Ledger] = []
         self._free = 0  # how many of the first lines have made a choice that costs what follows nothing
+
+    @property
+    def gaussian_only(self) -> bool:
+        """Whether the call is GDP for the persons of its group, so that it composes as such.
+
+        A good event fails under the law of each graph on the way to a neighbour: with events, k edges are protected as
+        by any (epsilon, delta)-DP mechanism.
+        """
+        alone = self.group.edges == 1 or self.slack == 0
+        return self.delta > 0 and not self.staged and alone
 
     def stage(self, epsilon: float, *, slack: float = 0.0) -> Ledger:
         """A ledger for a pure part of this call's budget, whose size may depend on what earlier stages released.
@@ -162,16 +178,30 @@ class Ledger:
 
     def report(self) -> PrivacyReport:
         """The ledger as it stands, for a result object or a halt."""
+        entries = [replace(e, share=0.0) if k < self._free else e for k, e in enumerate(self.entries)]
         return PrivacyReport(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            mu=self.mu or None,
+            epsilon=self.group.epsilon,
+            delta=self.group.delta,
+            mu=self.group.edges * self.mu or None,
             adjacency=self.relation.words,
             relation=self.relation.key,
-            entries=tuple(replace(e, share=0.0) if k < self._free else e for k, e in enumerate(self.entries)),
+            entries=tuple(map(self._for_a_person, entries)),
             seeded=self.stream is not None,
-            delta_slack=self.slack,
+            delta_slack=self.slack * self._times_delta,
         )
+
+    @property
+    def _times_delta(self) -> float:
+        """What the failure of an event costs a person, over what it costs an edge."""
+        return self.group.delta / self.delta if self.slack and self.group.edges > 1 else 1.0
+
+    def _for_a_person(self, entry: LedgerEntry) -> LedgerEntry:
+        """A line of this ledger, which is about one edge, as it reads for all of a person's: of the same noise."""
+        if (k := self.group.edges) == 1:
+            return entry
+        failure = self._times_delta * entry.delta_share
+        moved = replace(entry, sensitivity=k * entry.sensitivity, delta_share=failure)
+        return replace(moved, mu=k * entry.mu, epsilon=k * entry.epsilon)
 
     def _record(self, entry: LedgerEntry) -> None:
         entries = [*self.entries, entry]

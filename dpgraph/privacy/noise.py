@@ -35,8 +35,6 @@ from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_ro
 from dpgraph.privacy.streams import stream_of
 from dpgraph.typing import FloatArray, IntArray
 
-#: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
-_RESERVE = 2048
 #: A public part of a score is at least this many units below the best one: more than noise can make up for.
 _MOST_BEHIND = 2.0**50
 
@@ -53,7 +51,6 @@ class NoiseSource:
         self.stream = None if generator is None else stream_of(generator, lasting=lasting)
         self._generator = generator if generator is not None else _cryptographic_generator()
         self._pid = os.getpid()
-        self._reserve: dict[float, FloatArray] = {}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a NoiseSource cannot be copied or pickled: two copies would draw the same noise")
@@ -67,7 +64,7 @@ class NoiseSource:
     def generator(self) -> np.random.Generator:
         """The underlying generator, for randomness that need not be secret (public starting points, roundings)."""
         if not self.seeded and os.getpid() != self._pid:
-            self._generator, self._pid, self._reserve = _cryptographic_generator(), os.getpid(), {}
+            self._generator, self._pid = _cryptographic_generator(), os.getpid()
         return self._generator
 
     def gaussian(self, shape: int | tuple[int, ...], scale: float) -> FloatArray:
@@ -201,17 +198,11 @@ class NoiseSource:
         return sum_on_grid((points, -first), noise - noise[:, :1], unit)
 
     def _laplace(self, shape: tuple[int, ...], scale: float) -> FloatArray:
-        """Discrete Laplace numbers: exact ones come from the reserve of their scale, each is handed out once."""
+        """Discrete Laplace numbers."""
         size = math.prod(shape)
         if self.seeded:
             return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
-        generator = self.generator  # first: it empties the reserve of a forked child
-        kept = self._reserve.get(scale, np.zeros(0))
-        if kept.size < size:
-            fresh = exact.discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
-            kept = np.concatenate([kept, fresh])
-        draws, self._reserve[scale] = kept[:size], kept[size:]
-        return draws.reshape(shape)
+        return exact.discrete_laplace(size, scale, self.generator).astype(np.float64).reshape(shape)
 
 
 class ReadingNoise:

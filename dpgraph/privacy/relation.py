@@ -53,6 +53,47 @@ class Edge(Relation):
         super().__init__("edge", words)
 
 
+class Persons(Relation):
+    """Up to k pairs of vertices that share a vertex, each as :class:`Edge` says: all that a person with k edges is in.
+
+    A call for :class:`Edge` protects it at the price of k edges (:mod:`dpgraph.privacy.persons`).
+    """
+
+    def __init__(self, edges: int) -> None:
+        what = f"the weights of up to {edges} vertex pairs that share a vertex, each by at most max_weight"
+        super().__init__(f"edge:{edges}", f"{what} ({protects(edges)})")
+
+
+def protects(edges: int) -> str:
+    """What an accountant with this many edges a person does, in words."""
+    return f"protects a person with up to {edges} edges"
+
+
+class Node(Relation):
+    """All edges of one vertex: replaced by any others, with any weights. The set of vertices is public and stays.
+
+    It contains :class:`Persons` for every number of edges.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("node", "all edges of one vertex, which may be replaced by any others")
+
+
+#: Relations of graphs, by the name that ``adjacency=`` takes.
+GRAPHS: dict[str, Relation] = {"edge": Edge(), "node": Node()}
+
+
+def of_persons(relation: Relation, edges: int) -> Relation:
+    """The relation of a call under an accountant of persons with so many edges."""
+    if relation.key != Edge().key:
+        raise InvalidParameterError(
+            f"edges_per_person={edges} of the accountant is about the edges of a graph, and this call protects "
+            f"neighbours that differ by {relation.words}. Give it an accountant without edges_per_person. Nothing was "
+            "read and nothing was spent"
+        )
+    return Persons(edges)
+
+
 class LabelEdge(Relation):
     """One entry of the constraint table of one pair of variables, which is an edge of the label-extended graph.
 

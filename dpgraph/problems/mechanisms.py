@@ -5,10 +5,8 @@ A name means the defaults of a strategy, an options object sets them. Read by ty
 
 from typing import Literal, TypeAlias
 
-from dpgraph.problems.counts.strategies.ladder import Ladder
-from dpgraph.problems.counts.strategies.local_sensitivity import LocalSensitivity
-from dpgraph.problems.counts.strategies.smooth import Smooth
-from dpgraph.problems.matrices.strategies.coherence import Projector
+from dpgraph.problems.counts.subgraphs import Ladder, LocalSensitivity, Smooth
+from dpgraph.problems.matrices.subspace_strategies import Projector
 from dpgraph.problems.options import (
     BoundedIterates,
     Coherence,
@@ -18,15 +16,15 @@ from dpgraph.problems.options import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from dpgraph.problems.records.strategies.covariance.gaussian import SymmetricGaussian
-from dpgraph.problems.records.strategies.covariance.nuclear_laplace import NuclearLaplace
-from dpgraph.problems.records.strategies.covariance.wishart_difference import WishartDifference
-from dpgraph.problems.records.strategies.linear_queries.ellipsoid import EllipsoidNoise
-from dpgraph.problems.records.strategies.linear_queries.factorization import FactorizationNoise
-from dpgraph.problems.records.strategies.linear_queries.gaussian import GaussianAnswers
-from dpgraph.problems.records.strategies.linear_queries.k_norm import KNormNoise
-from dpgraph.problems.records.strategies.linear_queries.laplace import LaplaceAnswers
-from dpgraph.problems.records.strategies.linear_queries.streaming import StreamingNoise
+from dpgraph.problems.records.covariance_noise import NuclearLaplace, SymmetricGaussian, WishartDifference
+from dpgraph.problems.records.query_noise import (
+    EllipsoidNoise,
+    FactorizationNoise,
+    GaussianAnswers,
+    KNormNoise,
+    LaplaceAnswers,
+    StreamingNoise,
+)
 
 #: Of communities.
 CommunityMechanism: TypeAlias = (

@@ -1,35 +1,28 @@
-"""What a strategy of a problem is, how the strategies of a problem are found, and the steps of those that label.
+"""What a strategy of a problem is, and the strategies of a problem.
 
-A strategy is one way to solve a problem privately. It is one module in the folder ``strategies`` of its problem that
-defines ``STRATEGY``. Validation, the automatic rule, planning, the command line, the tables of the documents and the
-privacy tests read the registry: to add a strategy is to add a file.
+A strategy is one way to solve a problem privately. Those of a problem stand in a :class:`Registry`, which validation,
+the automatic rule, planning, the command line, the tables of the documents and the privacy tests read.
 """
 
 import dataclasses
-import importlib
 import inspect
 import math
-import pkgutil
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from dpgraph.arguments import check_choice, require_delta
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.arguments import require_delta
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.report import PrivacyReport
-from dpgraph.releases.totals import WeightEstimate
+from dpgraph.privacy.relation import Edge, Relation
 
 #: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
 MAIN_SHARE = 0.975
+_EDGE = Edge()
 
 
-class Facts(NamedTuple):
-    """What is public about a graph and a call before anything is read.
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What is public about a graph and a call before anything is read; problems add what else they are asked for.
 
     Edges may have weights between 0 and `max_weight` if the graph is `weighted`.
     """
@@ -39,6 +32,7 @@ class Facts(NamedTuple):
     epsilon: float
     delta: float = 0.0
     weighted: bool = False
+    neighbours: Relation = _EDGE
 
     @property
     def mu(self) -> float:
@@ -47,11 +41,14 @@ class Facts(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """How a strategy spends: with this delta, so much of it for good events, in one stage or in several."""
+    """How a call is opened: with this delta, so much of it for good events, in one stage or in several."""
 
     delta: float = 0.0
     slack: float = 0.0
     staged: bool = False
+
+
+_NOTHING = Spending()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,10 +73,8 @@ class Strategy:
     expected: Callable[..., Any] = lambda *_: math.inf
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
     unread: tuple[str, ...] = ()
-    #: Place in lists; equal numbers by name.
-    order: int = 0
 
-    @cached_property
+    @property
     def defaults(self) -> Any:
         """What the name alone means."""
         return self.options()
@@ -100,23 +95,22 @@ class Undecided:
 
     #: What has to be released.
     question: str
-    #: Name of the strategy for the answer.
-    then: Callable[[Any], str]
+    #: The ``mechanism=`` for the answer, or the next question.
+    then: Callable[[Any], Any]
+    #: ``ask(private, call, known)`` releases the answer. Returns it, the rest of the call, and what is known now. By
+    #: default the answer is known: it is what the problem releases first.
+    ask: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = lambda _private, call, known: (known, call, known)
+    #: Those that may be chosen and have limits to check, and how the call is opened for them.
+    candidates: tuple[Any, ...] = ()
+    spending: Spending = _NOTHING
 
 
 class Registry:
-    """The strategies of one problem: each module of a package that defines ``STRATEGY`` adds one."""
+    """The strategies `of` one problem, by name, in the order of lists."""
 
-    def __init__(self, package: str) -> None:
-        self._package = package
-
-    @cached_property
-    def strategies(self) -> dict[str, Strategy]:
-        """Strategies by name, in the order of lists."""
-        package = importlib.import_module(self._package)
-        modules = [importlib.import_module(f"{self._package}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-        found: list[Strategy] = [module.STRATEGY for module in modules if hasattr(module, "STRATEGY")]
-        return {strategy.name: strategy for strategy in sorted(found, key=lambda s: (s.order, s.name))}
+    def __init__(self, of: str, *strategies: Strategy) -> None:
+        self.of = of
+        self.strategies = {strategy.name: strategy for strategy in strategies}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,7 +126,7 @@ class Registry:
         An :class:`InvalidParameterError` says that it is neither the name of a strategy of this problem nor an options
         object of one, or that it sets an option that this problem does not read.
         """
-        known = self.strategies  # imported here: what may run is imported before a budget is debited
+        known = self.strategies
         if isinstance(mechanism, str):
             if mechanism == "auto":
                 return None, None
@@ -151,10 +145,10 @@ class Registry:
             f"got {mechanism!r}"
         )
 
-    def take(self, mechanism: Any, auto: str) -> tuple[Strategy, Any]:
-        """The same, with the defaults of the strategy `auto` for "auto"."""
+    def take(self, mechanism: Any, auto: Any = None) -> tuple[Strategy, Any]:
+        """The same, with `auto` in the place of "auto"."""
         strategy, options = self.resolve(mechanism)
-        return (self[auto], self[auto].defaults) if strategy is None else (strategy, options)
+        return (strategy, options) if strategy is not None else self.take(auto)
 
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""
@@ -166,69 +160,3 @@ class Registry:
             summary = (inspect.getdoc(strategy.options) or "").partition("\n")[0]
             rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {summary} |')
         return "\n".join(rows)
-
-
-# --- labels ----------------------------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class Labelling:
-    """A problem that labels vertices or variables: its strategies, and what is released beside their labels.
-
-    Strategies ``run(options, private, call, task, mean_degree)``: `call` is their part of the budget, `task` says what
-    is public, `mean_degree` is the released average weight at a vertex or variable.
-    """
-
-    strategies: Registry
-    #: Shares for the total weight, for the strategy, and for the weight that the labels earn.
-    shares: tuple[float, float, float]
-    #: ``total(private, call)`` and ``value(private, labels, call)`` release these weights.
-    total: Callable[[Any, Call], WeightEstimate]
-    value: Callable[[Any, Any, Call], WeightEstimate]
-    #: ``at_random(generator, task)``: labels that do not depend on the data.
-    at_random: Callable[[np.random.Generator, Any], Any]
-
-
-class Arguments(NamedTuple):
-    """Arguments of a public function, as its caller gave them."""
-
-    mechanism: Any
-    accountant: PrivacyAccountant | None
-    rng: int | np.random.Generator | None
-    on_halt: str = "raise"
-
-
-def release_labels(
-    problem: Labelling, task: Any, asked: Arguments, auto: str | Undecided, read: Callable[[], Any]
-) -> tuple[Any, str, WeightEstimate, WeightEstimate, PrivacyReport]:
-    """Check a call, debit its budget, read the private side, and release labels and what they earn.
-
-    Returns the labels, the name of what found them, the total weight, the weight that they earn, and the report. `auto`
-    is the strategy that "auto" takes, or by which it is chosen for the released average degree, in units of the largest
-    weight: the call is then opened as for bounded iterates, as whatever else may be chosen is pure.
-    """
-    check_choice("on_halt", asked.on_halt, ("raise", "fallback"))
-    registry, first_choice = problem.strategies, "bounded-iterates" if isinstance(auto, Undecided) else auto
-    strategy, options = registry.take(asked.mechanism, first_choice)
-    delta, slack, _ = strategy.spends(options, task, "mechanism='bounded-iterates'")
-    call = open_call(
-        epsilon=task.epsilon,
-        delta=delta,
-        accountant=asked.accountant,
-        relation=task.neighbours,
-        noise=asked.rng,
-        slack=slack,
-    )
-    private = read()
-    first, main, last = call.split(*problem.shares)
-    total = problem.total(private, first)
-    mean_degree = 2 * total.value / task.n
-    if isinstance(auto, Undecided):
-        strategy, options = registry.take(asked.mechanism, auto.then(mean_degree / task.max_weight))
-    try:
-        labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name
-    except MechanismHalted:
-        if asked.on_halt == "raise":
-            raise
-        labels, used = problem.at_random(call.generator, task), "data-independent"
-    return labels, used, total, problem.value(private, labels, last), call.report()

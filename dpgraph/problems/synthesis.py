@@ -9,9 +9,10 @@ from dpgraph.denoise.block_model import fit_density
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities.api import most_communities
+from dpgraph.problems.communities import most_communities
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.releases.totals import release_degree_tails
@@ -94,7 +95,6 @@ def private_synthetic_graph(  # noqa: PLR0913
     >>> len(twin), abs(twin.number_of_edges() / G.number_of_edges() - 1) < 0.05, model.privacy.delta
     (300, True, 0.0)
     """
-    show(progress)
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)

@@ -93,9 +93,12 @@ def release_block_weights(
 
 
 def release_degrees(graph: Graph, call: Call) -> Released:
-    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each."""
+    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each.
+
+    The edges of a person share a vertex: l2 is the change by all of them over their number, the line of one edge.
+    """
     w = graph.max_weight
-    l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w)
+    l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w, call.edges) / call.edges
     return call.release(Measurement("degrees", graph.degrees(), l1=l1, l2=l2, unit=graph.weight_unit))
 
 

@@ -1,10 +1,11 @@
 """The published form of private counts, and of a number computed from them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpgraph.arguments import as_number
+from dpgraph.arguments import check_level
 from dpgraph.bounds.ladder import half_width
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
@@ -25,7 +26,8 @@ class PrivateCounts(TableResult):
     noise : dict of str to dict
         The law of the noise of each count: ``law`` ("ladder", "Cauchy" or "Laplace"), and its public parameters:
         released ``widths``, ``exponents`` of the ladders of the count and of its widths in units of 2**-40, ``scale``,
-        ``epsilon`` (see :mod:`dpgraph.bounds.ladder`).
+        ``epsilon`` (see :mod:`dpgraph.bounds.ladder`), and the limit ``edges_of_a_vertex`` beyond which edges were left
+        out (``adjacency="node"``).
     mechanism : str
         The strategy.
     privacy : PrivacyReport
@@ -45,6 +47,8 @@ class PrivateCounts(TableResult):
     def interval(self, pattern: str, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact count with probability at least `level`, whatever the graph.
 
+        Where edges beyond a limit were left out it has no upper end: how many they are is not published.
+
         Raises
         ------
         InvalidParameterError
@@ -52,8 +56,9 @@ class PrivateCounts(TableResult):
         """
         if pattern not in self.counts:
             raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
-        width = half_width(self.noise[pattern], _miss(level))
-        return self.counts[pattern] - width, self.counts[pattern] + width
+        noise, count = self.noise[pattern], self.counts[pattern]
+        width = half_width(noise, 1 - check_level(level))
+        return count - width, math.inf if "edges_of_a_vertex" in noise else count + width
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``pattern``, ``count`` and ``std``."""
@@ -62,39 +67,44 @@ class PrivateCounts(TableResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateEstimate(Result):
-    """A number computed from released counts.
+    """A number computed from released counts: one of them, or the transitivity.
 
     Parameters
     ----------
     value : float
-        The estimate.
+        The estimate, within `limits`.
     counts : PrivateCounts
         What it is computed from.
     privacy : PrivacyReport
         The guarantee.
+    limits : pair of float
+        The least and the largest number that is possible for so many vertices.
     """
 
     value: float
     counts: PrivateCounts
     privacy: PrivacyReport
+    limits: tuple[float, float] = (0.0, 1.0)
 
     def __repr__(self) -> str:
         low, high = self.interval()
         return f"PrivateEstimate({self.value:.4g}, 95 % in [{low:.4g}, {high:.4g}], {self.privacy!r})"
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact transitivity with probability at least `level`, whatever the graph.
+        """An interval that holds the exact number with probability at least `level`, whatever the graph.
 
-        Both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies there, within [0, 1].
+        For the transitivity both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies
+        there.
         """
-        half = 1 - _miss(level) / 2
+        least, most = self.limits
+        low, high = self._quotients(level) if "triangle" in self.counts.counts else self._count(level)
+        return min(max(low, least), most), min(max(high, least), most)
+
+    def _count(self, level: float) -> tuple[float, float]:
+        (name,) = self.counts.counts
+        return self.counts.interval(name, level)
+
+    def _quotients(self, level: float) -> tuple[float, float]:
+        half = (1 + check_level(level)) / 2
         (few, many), (least, most) = (self.counts.interval(pattern, half) for pattern in ("triangle", "wedge"))
-        low, high = 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)
-        return min(low, 1.0), min(high, 1.0)
-
-
-def _miss(level: Any) -> float:
-    """1 - `level`, which must lie in (0, 1)."""
-    if not 0 < (number := as_number(level)) < 1:
-        raise InvalidParameterError(f"level must lie in (0, 1), such as 0.95; got {level!r}")
-    return 1 - number
+        return 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)

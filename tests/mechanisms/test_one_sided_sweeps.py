@@ -15,7 +15,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.problems.csp.api import private_max_k_cut
+from dpgraph.problems.csp.private import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import label_iteration

@@ -11,12 +11,12 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.csp.api import decide_labels
-from dpgraph.problems.csp.strategy import EDGES
-from dpgraph.problems.cut.api import decide, decide_by_degree
-from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.problems.answer_rule import response_wins
+from dpgraph.problems.csp.strategies import EDGES
+from dpgraph.problems.cut.strategies import CUTS, choose
 from dpgraph.problems.embedding.rule import choose_mechanism
-from dpgraph.problems.embedding.strategy import EMBEDDINGS
+from dpgraph.problems.embedding.strategies import EMBEDDINGS
+from dpgraph.problems.strategy import Facts
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.releases.sweeps.two_stage import response_core
 
@@ -86,11 +86,9 @@ def test_embeddings(mechanism, epsilon, delta):
 @pytest.mark.parametrize("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100])
 def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
     for n in (2, 21, 30, 1000):
-        taken = decide(n, epsilon, weighted=False)
-        assert taken == "permute-and-flip" or taken.then(1e100) == "bounded-iterates"
+        assert choose(Facts(n, 1.0, epsilon)) in ("permute-and-flip", "bounded-iterates")
         for degree in (1.0, n - 1.0, 1e100):
-            assert decide_by_degree(n, epsilon, degree) == "bounded-iterates"
-            assert decide_labels(n, epsilon, degree, 3) == "bounded-iterates"
+            assert not any(response_wins(n, epsilon, degree, labels) for labels in (2, 3, 8))
         for rank, delta in ((1, 1e-6), (2, 1e-15), (4, 0.9)):
             assert choose_mechanism(n, rank, epsilon, delta, weighted=False) == "noisy-power"
 
@@ -98,10 +96,8 @@ def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
 def test_no_rule_leaves_answers_less_than_they_need():
     """Shares of the budget are taken off before the answers: a little above 1e-6 they would be refused."""
     for epsilon in np.geomspace(1e-6, 1.2e-6, 60):
-        for release in (decide_by_degree(30, epsilon, 1e9), decide_labels(30, epsilon, 1e9, 3)):
-            assert release in ("bounded-iterates", "randomized-response")
-            assert release == "bounded-iterates" or epsilon * 0.975 >= 1e-6
-        assert decide_labels(30, epsilon, 29.0, 3) == "bounded-iterates" or epsilon * 0.975 * 0.96 >= 1e-6
+        chosen = choose(Facts(30, 1.0, epsilon))
+        assert chosen == "bounded-iterates" or epsilon * 0.975 >= 1e-6
         assert choose_mechanism(4, 2, epsilon, 1e-15, weighted=False) == "noisy-power" or epsilon * 0.997 >= 1e-6
 
 

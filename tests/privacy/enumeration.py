@@ -12,8 +12,10 @@ from functools import cache, cached_property
 
 import networkx as nx
 import numpy as np
+from scipy import sparse
 
 from dpgraph.bounds import sensitivity, spectra
+from dpgraph.releases.statistics import STATISTICS
 
 #: Ratios may exceed 1 by rounding of eigenvectors only.
 ROUNDING = 1e-9
@@ -288,6 +290,19 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
                 yield "clipped_residual", moved / sensitivity.clipped_residual(w, cap, limit, q)
 
 
+def statistics(pairs: Pairs) -> Ratios:
+    """Components, matching number, degeneracy and edge connectivity of the small graphs."""
+    if pairs.source.tau != pairs.max_weight or pairs.source.c.shape[1] > 9:
+        return
+    for name, statistic in STATISTICS.items():
+        before, after = (
+            [statistic.of(sparse.csr_array(graph)) for graph in (graphs.weights[:1] if repeated else graphs.weights)]
+            for graphs in (pairs.source, pairs.target)
+            for repeated in [graphs.weights.strides[0] == 0]
+        )
+        yield f"one_edge_statistic ({name})", np.abs(np.subtract(before, after)) / sensitivity.one_edge_statistic()
+
+
 def whole_spectra(pairs: Pairs) -> Ratios:
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     bounds = (spectra.whole_adjacency_spectrum(w, n), spectra.whole_laplacian_spectrum(w, n))
@@ -336,6 +351,7 @@ CHECKS = (
     public_bases,
     degree_statistics,
     label_counts,
+    statistics,
     whole_spectra,
     adversarial_products,
 )

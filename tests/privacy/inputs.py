@@ -1,7 +1,7 @@
 """Private inputs and their neighbours: what the entries of the registry are run on.
 
 A generator of neighbours yields (label, input, neighbour). Inputs come as close to the worst case as is known: the
-replay measures which share of the budget each pair really costs, and docs/audit.md lists the largest.
+replay measures which share of the budget each pair really costs, and benchmarks/results/audit.md lists the largest.
 """
 
 from __future__ import annotations
@@ -65,10 +65,54 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
             yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
 
 
+def at_one_vertex(edges: int | None) -> Pairs:
+    """Graphs of the family that are small, with other edges at one vertex: at so many pairs, or at all of them.
+
+    The pairs of the vertex of most edges are toggled, or all its edges are taken away.
+    """
+    rng = np.random.default_rng(98)
+    for name, (weights, w) in graph_family().items():
+        n = len(weights)
+        if n > 16:
+            continue
+        hub = int((weights > 0).sum(axis=1).argmax())
+        others = np.delete(np.arange(n), hub)
+        toggled, gone = weights.copy(), weights.copy()
+        for changed, kind in ((toggled, "toggled"), (gone, "gone")):
+            at = others if edges is None else rng.choice(others, min(edges, n - 1), replace=False)
+            changed[hub, at] = np.where(weights[hub, at] < w / 2, w, 0.0) if kind == "toggled" else 0.0
+            changed[at, hub] = changed[hub, at]
+            if not np.array_equal(changed, weights):
+                yield f"{name}, vertex {hub} {kind}", graph_data(weights, w), graph_data(changed, w)
+
+
+def node_neighbours() -> Pairs:
+    """All edges of one vertex are others, where some degrees are above any limit, and on small graphs."""
+    star = nx.to_numpy_array(nx.star_graph(300))
+    yield "star or nothing", graph_data(star, 1.0), graph_data(0 * star, 1.0)
+    uneven = nx.to_numpy_array(nx.barabasi_albert_graph(40, 4, seed=1))
+    for kind, edges in (("joined to all", 1.0), ("alone", 0.0)):
+        changed = uneven.copy()
+        changed[0, 1:] = changed[1:, 0] = edges
+        yield f"uneven, vertex 0 {kind}", graph_data(uneven, 1.0), graph_data(changed, 1.0)
+    yield from at_one_vertex(None)
+
+
+def person_neighbours() -> Pairs:
+    """Up to three pairs at one vertex differ."""
+    yield from at_one_vertex(3)
+
+
 def tiny_graph_neighbours() -> Pairs:
     """Graphs all of whose cuts can be weighed, and one with a single edge, which nothing else hides."""
     yield "one edge", *edge_pair()
     yield from pairs_of(graph_neighbours)
+
+
+def unweighted_neighbours() -> Pairs:
+    """Graphs without weights, and one whose only edge joins its components, is its matching, and so on."""
+    yield "one edge", *edge_pair()
+    yield from (pair for pair in pairs_of(graph_neighbours) if not pair[1].public)
 
 
 def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
@@ -125,6 +169,17 @@ def undecided_neighbours() -> Pairs:
     ):
         weights = nx.to_numpy_array(graph)
         yield from _three_pairs(f"{label} degrees", weights)
+
+
+def clique_neighbours() -> Pairs:
+    """A ring and a clique whose degrees are nearly six times the average: one edge of the clique less."""
+    n, clique = 400, 56
+    weights = np.zeros((n, n))
+    weights[:clique, :clique] = 1.0 - np.eye(clique)
+    weights[clique:, clique:] = nx.to_numpy_array(nx.cycle_graph(n - clique))
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = 0.0
+    yield "clique", graph_data(weights, 1.0), graph_data(changed, 1.0)
 
 
 def hidden_neighbours() -> Pairs:
@@ -228,15 +283,21 @@ def networkx_neighbours(
             if sets is not None:
                 chosen = list(range(n // 2) if inside else range(0, n, 2))
                 rest = [vertex for vertex in range(n) if vertex not in chosen]
-                arguments[sets] = [chosen, rest] if sets == "communities" else chosen
+                arguments[sets] = [chosen, rest] if sets in ("communities", "partition") else chosen
             if weighted:
                 arguments |= {"weight": "weight"} | data.public
             sides = (
                 side.value if isinstance(side.value, nx.Graph) else nx.Graph(side.value) for side in (data, neighbour)
             )
-            yield label, *(Data(side, arguments) for side in sides)
+            yield label, *(Data(_with_sides(side), arguments) for side in sides)
 
     return generate
+
+
+def _with_sides(G: nx.Graph) -> nx.Graph:
+    """The graph with a public attribute of its vertices: even and odd ones."""
+    nx.set_node_attributes(G, {v: v % 2 for v in G}, "side")
+    return G
 
 
 class PoisonedGraph(nx.Graph):

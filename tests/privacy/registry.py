@@ -51,6 +51,7 @@ from tests.privacy.inputs import (
     all_graph_neighbours,
     array_neighbours,
     bit_neighbours,
+    clique_neighbours,
     complete_graph_neighbours,
     cosine_neighbours,
     csp_neighbours,
@@ -64,14 +65,17 @@ from tests.privacy.inputs import (
     large_graph_neighbours,
     matrix_neighbours,
     networkx_neighbours,
+    node_neighbours,
     nuclear_neighbours,
     pairs_of,
+    person_neighbours,
     poisoned_graph,
     poisoned_matrix,
     poisoned_networkx_graph,
     record_neighbours,
     tiny_graph_neighbours,
     undecided_neighbours,
+    unweighted_neighbours,
 )
 from tests.spelling import REGISTRIES, spelled
 
@@ -104,6 +108,8 @@ class Entry:
         Where the function is public.
     epsilon : float
         At which the statistical audit calls it.
+    persons : int
+        In how many pairs at a vertex neighbours differ: a call without an accountant gets one of such persons.
     """
 
     function: str
@@ -114,13 +120,15 @@ class Entry:
     pure: bool = False
     module: str = "dpgraph"
     epsilon: float = EPSILON
+    persons: int = 1
 
     #: Whether the function takes a seed.
     seedable = True
 
     @property
     def label(self) -> str:
-        return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items())])
+        persons = [f"{self.persons} edges a person"] if self.persons > 1 else []
+        return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items()), *persons])
 
     @property
     def pairs(self) -> tuple[tuple[str, Data, Data], ...]:
@@ -135,6 +143,8 @@ class Entry:
     def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
         """Call the function; ``delta`` is 1e-6 unless the mechanism is pure."""
         budget = {"epsilon": epsilon} if self.pure else {"epsilon": epsilon, "delta": 1e-6}
+        if self.persons > 1 and ambient_accountant() is None:
+            budget["accountant"] = PrivacyAccountant(epsilon=1e9, delta=0.9, edges_per_person=self.persons)
         arguments = {self.private: data.value} | data.public | self.options | budget | {"rng": rng} | more
         return self.code(**spelled(self.code, arguments))
 
@@ -210,12 +220,27 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
     *(
+        Entry(function, node_neighbours, poisoned_graph(), options={"adjacency": "node"} | options, pure=True)
+        for function, options in (
+            ("private_degree_distribution", {}),
+            ("private_subgraph_counts", {"patterns": "edge"}),
+        )
+    ),
+    *(
         Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
         for options in (
             {"communities": "auto"},
             {"mechanism": "bounded-iterates", "communities": 3, "resolution": 2.0},
             {"mechanism": "randomized-response", "communities": 2},
         )
+    ),
+    Entry(  # where the degrees at the ends of edges choose
+        "private_communities",
+        clique_neighbours,
+        poisoned_graph(),
+        options={"mechanism": "auto"},
+        pure=True,
+        epsilon=2.0,
     ),
     *(
         Entry(
@@ -234,6 +259,17 @@ ENTRIES: tuple[Entry, ...] = (
             ("local-sensitivity", ("triangle", "4-cycle")),
         )
     ),
+    *(
+        Entry(
+            "private_statistic",
+            unweighted_neighbours,
+            Data(poisoned_graph().value),
+            options={"statistic": statistic},
+            pure=True,
+        )
+        for statistic in ("components", "matching", "degeneracy", "edge-connectivity")
+    ),
+    Entry("private_densest_subgraph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),
     *(
@@ -598,6 +634,11 @@ ENTRIES: tuple[Entry, ...] = (
         networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), **_BISECTION),
         poisoned_networkx_graph(**_BISECTION),
     ),
+    NetworkxEntry(
+        "kernighan_lin_bisection",
+        networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), weight=None),
+        poisoned_networkx_graph(weight=None),
+    ),
     NetworkxEntry("adjacency_spectrum", networkx_neighbours(weighted=True), poisoned_networkx_graph(weight=None)),
     NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), poisoned_networkx_graph(weight=None)),
     *(
@@ -614,6 +655,9 @@ ENTRIES: tuple[Entry, ...] = (
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
             ("modularity", networkx_neighbours("communities"), {"communities": [{0, 1}, {2, 3, 4, 5}]}),
+            ("partition_quality", networkx_neighbours("partition"), {"partition": [{0, 1}, {2, 3, 4, 5}]}),
+            ("attribute_mixing_matrix", networkx_neighbours(attribute="side"), {"attribute": "side"}),
+            ("attribute_assortativity_coefficient", networkx_neighbours(attribute="side"), {"attribute": "side"}),
         )
     ),
     *(
@@ -631,13 +675,31 @@ ENTRIES: tuple[Entry, ...] = (
     NetworkxEntry(
         "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
     ),
+    *(
+        NetworkxEntry(function, networkx_neighbours(), poisoned_networkx_graph(), pure=True)
+        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph")
+        if function in nx.utils.backends._registered_algorithms
+    ),
+    *(
+        Entry(function, person_neighbours, poisoned_graph(), options=options, pure=pure, persons=3)
+        for function, options, pure in (
+            ("private_degrees", {"mechanism": "laplace"}, True),
+            ("private_degree_distribution", {}, True),
+            ("private_communities", {"mechanism": "bounded-iterates", "communities": 3}, True),
+            ("private_subgraph_counts", {"patterns": ("triangle", "wedge"), "mechanism": "ladder"}, True),
+            ("private_subgraph_counts", {"patterns": "triangle", "mechanism": "smooth"}, True),
+            ("private_normalized_adjacency", {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0}, False),
+            ("private_max_cut", {"mechanism": "bounded-iterates", "noise": "auto"}, False),
+            ("private_max_cut", {"mechanism": "randomized-response"}, False),
+        )
+    ),
 )
 
 
 def strategy_entries() -> list[Entry]:
     """Entries of the strategies that none of :data:`ENTRIES` names: on the neighbours of the first of their function.
 
-    So a strategy is tested as soon as its file is in its folder. Write an entry of its own where other neighbours come
+    So a strategy is tested as soon as it stands in a registry. Write an entry of its own where other neighbours come
     closer to its worst case.
     """
     named = {(entry.function, entry.options.get("mechanism")) for entry in ENTRIES}

@@ -4,7 +4,7 @@ The statistic of a run is the log-likelihood ratio of its transcript (every nois
 computed from the exact values that a replay on the neighbour reveals. Who sees only the result cannot do better, so
 the audit is at least as strong as one from outputs.
 
-``python -m tests.privacy.statistical`` audits every entry of the registry and writes the table of docs/audit.md, a row
+``python -m tests.privacy.statistical`` audits every entry of the registry and writes benchmarks/results/audit.md, a row
 as soon as it is known; ``--only`` audits the entries whose label matches, and leaves the other rows alone.
 """
 
@@ -36,7 +36,7 @@ from tests.privacy.replay import (
     replay,
 )
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "audit.md"
 
 
 @dataclass(frozen=True)
@@ -175,14 +175,14 @@ HEADER = """\
 
 
 def documented_rows() -> dict[str, str]:
-    """Label -> row of the table in docs/audit.md."""
+    """Label -> row of the table in benchmarks/results/audit.md."""
     rows = re.findall(r"^\| (.+?) \| \d+ \|.*\|$", PAGE.read_text(), flags=re.MULTILINE)
     lines = [line for line in PAGE.read_text().splitlines() if re.match(r"\| .+? \| \d+ \|", line)]
     return dict(zip(rows, lines, strict=True))
 
 
 def write(finding: Finding) -> None:
-    """Replace one row of docs/audit.md; rows of entries that no longer exist go."""
+    """Replace one row of benchmarks/results/audit.md; rows of entries that no longer exist go."""
     rows = documented_rows() | {finding.label: finding.row}
     text = PAGE.read_text()
     table = "\n".join([HEADER, *(rows[entry.label] for entry in ENTRIES if entry.label in rows)])

@@ -214,7 +214,7 @@ def test_every_fault_of_the_other_checks_is_found_by_a_search():
 
 
 def one_endpoint_of_the_degrees_forgotten(patch):
-    patch.setattr(sensitivity, "degrees_l2", lambda w: w)
+    patch.setattr(sensitivity, "degrees_l2", lambda w, pairs=1: w)
 
 
 def test_a_planted_fault_is_found_and_gone_afterwards():

@@ -24,6 +24,7 @@ DOORS = {"noisy_maximum": "noisy maximum", "noisy_best": "permute and flip"}
 #: Module that chooses -> how, and entries of the registry that bring it to do so, as few as reach each kind of score.
 SITES = {
     "releases/all_cuts.py": ("noisy_best", ["private_max_cut, mechanism=permute-and-flip"]),
+    "releases/nodes.py": ("noisy_maximum", ["private_subgraph_counts, adjacency=node, patterns=edge"]),
     "releases/sweeps/communities.py": (
         "noisy_maximum",
         [

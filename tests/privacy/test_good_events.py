@@ -16,7 +16,7 @@ from dpgraph.exceptions import DPGraphError, MechanismHalted
 from dpgraph.privacy import ledger
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.problems.matrices.strategies import coherence as coherence_strategy
+from dpgraph.problems.matrices import subspace_strategies
 from dpgraph.releases import subgraphs
 from dpgraph.releases.eigenspaces import gap_test as separate_tests
 from dpgraph.releases.eigenspaces import stability_test
@@ -187,14 +187,14 @@ def coherence_failures(planted):
 def spectral_norm_failures(planted, monkeypatch):
     """How often is a matrix, shifted by its noisy spectral norm, not positive, or that of a neighbour not?"""
     A, low = planted[0], []
-    shifted = coherence_strategy._shifted
+    shifted = subspace_strategies._shifted
 
     def spy(matrix, norm, call):
         result = shifted(matrix, norm, call)
         low.append((result - matrix)[0, 0] < np.linalg.norm(A, 2) + norm)
         return result
 
-    monkeypatch.setattr(coherence_strategy, "_shifted", spy)
+    monkeypatch.setattr(subspace_strategies, "_shifted", spy)
     options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": DELTA, "mechanism": "coherence", "which": "smallest"}
     shares = run(lambda seed: dpgraph.private_eigenspace(-A, 1, rng=seed, **options))
     assert len(low) == RUNS
@@ -223,7 +223,7 @@ COUNTED = {
     ("releases/normalized.py", "minimum degree lower bound"): minimum_degree_failures,
     ("problems/matrices/diagnostics.py", "gap lower bound"): coherence_failures,
     ("problems/matrices/diagnostics.py", "log-coherence upper bound"): coherence_failures,
-    ("problems/matrices/strategies/coherence.py", "spectral norm upper bound"): spectral_norm_failures,
+    ("problems/matrices/subspace_strategies.py", "spectral norm upper bound"): spectral_norm_failures,
 }
 
 
@@ -239,7 +239,11 @@ def test_every_event_that_the_package_enters_is_counted():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             entered = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            if entered and node.func.attr in ("good_event", "laplace_event") and path.parent.name != "privacy":
+            if (
+                entered
+                and node.func.attr in ("good_event", "laplace_event", "rare_event")
+                and path.parent.name != "privacy"
+            ):
                 found.add((path.relative_to(PACKAGE).as_posix(), name_of(node.args[0])))
     assert found == COUNTED.keys()
 
@@ -294,7 +298,7 @@ def test_mutant_every_width_fails_with_all_of_delta_is_caught_by_the_count(patte
 def test_mutant_every_width_enters_all_of_delta_is_refused(monkeypatch):
     release = subgraphs.release_by_local_bounds
     monkeypatch.setattr(
-        "dpgraph.problems.counts.strategies.local_sensitivity.release_by_local_bounds",
+        "dpgraph.problems.counts.subgraphs.release_by_local_bounds",
         lambda graph, pattern, call, delta: release(graph, pattern, call, 2 * delta),
     )
     with pytest.raises(DPGraphError, match="exceeds the budget"):

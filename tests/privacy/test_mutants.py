@@ -1,6 +1,6 @@
 """Deliberate faults: each must be caught by a check that passes on the real package.
 
-docs/guarantee.md lists which check catches which fault; the last test keeps that table true.
+mutants.md beside this file lists which check catches which fault; the last test keeps that table true.
 """
 
 import dataclasses
@@ -25,11 +25,12 @@ from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
-from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
+from dpgraph.problems.cut import strategies as cut_strategies
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import densest as peeling
 from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import krylov, spectrum, vector
@@ -47,7 +48,7 @@ from tests.privacy.test_choices import choices, rounding_of_scores_not_charged
 
 pytestmark = pytest.mark.usefixtures("doors")
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "guarantee.md"
+DOCS = Path(__file__).with_name("mutants.md")
 
 
 def entry_of(function, **options):
@@ -70,7 +71,10 @@ POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
+STATISTIC = entry_of("private_statistic", statistic="matching")
+DENSEST = entry_of("private_densest_subgraph")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
+ENDS = entry_of("private_communities", mechanism="auto")
 DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
 COHERENCE = entry_of("private_coherence", rank=2)
 TABLES = entry_of("private_max_2csp", adjacency="constraint", noise="laplace")
@@ -98,6 +102,14 @@ def replay_check(entry, stride=3):
                 lambda rng, d=neighbour, e=epsilon: entry.call(d, rng=rng, epsilon=e),
                 seed=0,
             )
+
+
+def ends_check(entry):
+    """Replay where the degrees at the ends of edges choose: whether they are clipped depends on noise."""
+    ((_, *pair),) = entry.pairs
+    for seed in range(3):
+        losses = replay(*[lambda rng, d=data: entry.call(d, rng=rng, epsilon=2.0) for data in pair], seed=seed)
+        assert "squared length of degrees" in losses.lines
 
 
 def residual_check(_):
@@ -149,7 +161,7 @@ def scale_halved_after_the_ledger(monkeypatch):
 
 
 def one_endpoint_of_the_degrees_forgotten(monkeypatch):
-    monkeypatch.setattr(sensitivity, "degrees_l2", lambda w: w)
+    monkeypatch.setattr(sensitivity, "degrees_l2", lambda w, pairs=1: w)
 
 
 def one_endpoint_of_the_fields_forgotten(monkeypatch):
@@ -344,7 +356,7 @@ def exact_graph_is_cut_in_place_of_the_answers(monkeypatch):
         released = randomized_response.release_flipped_graph(graph, call)
         return dataclasses.replace(released, adjacency=graph.adjacency)
 
-    monkeypatch.setattr(cut_by_answers, "release_flipped_graph", exact)
+    monkeypatch.setattr(cut_strategies, "release_flipped_graph", exact)
 
 
 def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
@@ -463,6 +475,10 @@ def questions_about_degrees_at_half_their_price(monkeypatch):
     monkeypatch.setattr(sensitivity, "clipped_degrees", lambda w, cap: tuple(b / 2 for b in price(w, cap)))
 
 
+def ends_of_edges_at_half_their_price(monkeypatch):
+    questions_about_degrees_at_half_their_price(monkeypatch)
+
+
 def degrees_decide_at_half_their_price(monkeypatch):
     price = sensitivity.degree_excess
     monkeypatch.setattr(sensitivity, "degree_excess", lambda *arguments: price(*arguments) / 2)
@@ -471,6 +487,28 @@ def degrees_decide_at_half_their_price(monkeypatch):
 def log_coherence_at_half_its_bound(monkeypatch):
     bound = spectra.general_log_coherence
     monkeypatch.setattr(spectra, "general_log_coherence", lambda *a: None if bound(*a) is None else bound(*a) / 2)
+
+
+def an_edge_moves_a_statistic_by_half(monkeypatch):
+    monkeypatch.setattr(sensitivity, "one_edge_statistic", lambda: 0.5)
+
+
+def rounds_of_peeling_count_both_ends(monkeypatch):
+    monkeypatch.setattr(peeling, "to_earlier", lambda graph, order: graph.degrees())
+
+
+def second_order_of_exact_readings(monkeypatch):
+    """The second round is in an order that nobody has paid for."""
+    count, inside, exact = peeling.to_earlier, peeling._edges_inside, []
+
+    def remembering(graph, order):
+        exact.append(count(graph, order))
+        return exact[-1]
+
+    monkeypatch.setattr(peeling, "to_earlier", remembering)
+    monkeypatch.setattr(
+        peeling, "_edges_inside", lambda order, read, found: inside(order, read._replace(value=exact[-1]), found)
+    )
 
 
 def weights_of_constraints_not_capped(monkeypatch):
@@ -516,15 +554,19 @@ MUTANTS = {
     columns_charged_in_l2_for_laplace_noise: (replay_check, PURE_QUERIES),
     rounding_of_scores_not_charged: (choices_check, COMMUNITIES),
     questions_about_degrees_at_half_their_price: (residual_check, VECTOR),
+    ends_of_edges_at_half_their_price: (ends_check, ENDS),
     degrees_decide_at_half_their_price: (replay_check, DECIDED),
     log_coherence_at_half_its_bound: (replay_check, COHERENCE),
     weights_of_constraints_not_capped: (replay_check, TABLES),
+    an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
+    rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
+    second_order_of_exact_readings: (replay_check, DENSEST),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }
 #: Caught in test_good_events.py, where bounds are counted, and in tests/spectral/test_stability.py. Also in
-#: tests/spectral/test_exit_time.py, test_eigenvalue_certificates.py, tests/security/test_norms.py and
-#: tests/cluster/test_distributed.py.
+#: tests/spectral/test_exit_time.py, test_eigenvalue_certificates.py, tests/security/test_norms.py,
+#: tests/cluster/test_distributed.py, test_persons.py and test_node_privacy.py.
 ELSEWHERE = {
     "slack_dropped": "good events",
     "every_width_fails_with_all_of_delta": "good events",
@@ -533,6 +575,11 @@ ELSEWHERE = {
     "speeds_of_one_endpoint": "enumeration",
     "exit_on_65_points": "one edge",
     "certificate_not_charged": "shares of delta",
+    "edges_of_a_person_not_divided": "replay",
+    "hub_of_a_person_forgotten": "replay",
+    "delta_of_an_edge_is_that_of_its_person": "shares of delta",
+    "flow_moves_by_half_its_limit": "enumeration",
+    "tails_move_by_their_limit": "enumeration",
 }
 
 
@@ -615,6 +662,7 @@ CHECKS = {
     replay_check: "replay",
     sweeps_check: "replay",
     residual_check: "replay",
+    ends_check: "replay",
     choices_check: "replay",
     order_check: "interface",
     refund_check: "interface",

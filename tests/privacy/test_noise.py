@@ -123,7 +123,7 @@ def test_no_two_processes_draw_the_same_noise():
     context = multiprocessing.get_context("fork")
     source, queue = noise_source(None), context.Queue()
     source.gaussian(1, 1.0)
-    source.laplace_on_grid(np.zeros(1), 1.0, 1e6)  # which leaves some in reserve
+    source.laplace_on_grid(np.zeros(1), 1.0, 1e6)
     children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
     for child in children:
         child.start()

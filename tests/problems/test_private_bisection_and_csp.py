@@ -10,8 +10,8 @@ from scipy import sparse
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.csp.table_strategies import coherence as coherence_of_tables
-from dpgraph.problems.csp.table_strategies.coherence import released_objective
+from dpgraph.problems.csp import strategies as csp_strategies
+from dpgraph.problems.csp.strategies import released_objective
 from dpgraph.problems.options import BoundedIterates, Coherence
 
 DELTA = 1e-6
@@ -98,9 +98,9 @@ def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, m
     """On a budget that shows everything the released matrix is the exact one, and so is the assignment."""
     ran = []
     for name, label in (("solve_csp", "low rank"), ("solve_by_moments", "moments"), ("project_released", "projection")):
-        honest = getattr(coherence_of_tables, name)
+        honest = getattr(csp_strategies, name)
         monkeypatch.setattr(
-            coherence_of_tables, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k)
+            csp_strategies, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k)
         )
     equal = dpgraph.TwoCSP(6, 2)
     sides = np.array([0, 0, 0, 1, 1, 1])

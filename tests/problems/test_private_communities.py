@@ -14,8 +14,9 @@ from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
-from dpgraph.problems.communities.api import decide, decide_by_degree
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.communities import choose
+from dpgraph.problems.strategy import Facts, Undecided
+from dpgraph.releases.totals import WeightEstimate
 
 SIZES = (120, 90, 60)
 
@@ -211,18 +212,19 @@ def test_each_mechanism_finds_planted_blocks_estimates_honestly_and_keeps_the_nu
 
 
 def test_the_rule_compares_the_noise_of_answers_with_edges():
-    assert decide(1000, 1.0, weighted=True) == "bounded-iterates"
-    assert decide(10**6, 1.0, weighted=False) == "bounded-iterates"  # 1e11 false answers
-    assert decide(1, 1.0, weighted=False) == "bounded-iterates"
-    assert isinstance(decide(1000, 1.0, weighted=False), Undecided)
+    assert choose(Facts(1000, 1.0, 1.0, weighted=True)) == "bounded-iterates"
+    assert choose(Facts(10**6, 1.0, 1.0)) == "bounded-iterates"  # 1e11 false answers
+    assert choose(Facts(1001, 1.0, 1e-300)) == "bounded-iterates"
     for n, epsilon, degree, chosen in (
-        (1001, 4.0, 15.0, "bounded-iterates"),  # 1000/(4 sinh^2(1.99)) = 19.4
-        (1001, 4.0, 25.0, "randomized-response"),
+        (1, 1.0, 0.0, "bounded-iterates"),
+        (1001, 4.0, 1.0, "bounded-iterates"),  # 1000/(4 sinh^2(1.97)) = 20
+        (1001, 4.0, 6.0, None),
+        (1001, 4.0, 9.0, "randomized-response"),
         (1001, 1e5, 0.0, "randomized-response"),
-        (1001, 1e-300, 1000.0, "bounded-iterates"),
         (1001, 4.0, -3.0, "bounded-iterates"),
     ):
-        assert decide_by_degree(n, epsilon, degree) == chosen
+        found = choose(Facts(n, 1.0, epsilon)).then(WeightEstimate(n * degree / 2, 0.0))
+        assert found == chosen or (chosen is None and isinstance(found, Undecided))
 
 
 def test_louvain_finds_what_igraph_finds():

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.problems.cut.strategies import CUTS
 from dpgraph.strategies import BoundedIterates, Coherence, Gaussian, NoisyPower, RandomizedResponse
 
 DELTA = 1e-6

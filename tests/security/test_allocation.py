@@ -38,6 +38,7 @@ TOO_LARGE = {
         for name in (
             "private_degrees",
             "private_degree_distribution",
+            "private_densest_subgraph",
             "private_subgraph_counts",
             "private_transitivity",
             "private_max_bisection",

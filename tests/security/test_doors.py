@@ -37,10 +37,10 @@ from dpgraph.interfaces.cli.app import _COMMANDS
 from dpgraph.interfaces.cli.graph_input import GraphRequest
 from dpgraph.interfaces.cli.release import Release
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
-from dpgraph.privacy import call as call_module
 from dpgraph.privacy import guard
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.matrices import call as matrix_call
 from dpgraph.problems.records import cosine, covariance
@@ -179,6 +179,7 @@ def long_records_door() -> Door:
     """Records that are all longer than they may be: what a covariance once warned of."""
 
     def call(value: Any, public: dict[str, Any], accountant: PrivacyAccountant) -> Any:
+        warnings.filterwarnings("ignore", message="epsilon = ")  # of a public argument, before the debit
         budget = {"epsilon": 1e4, "max_norm": 0.5, "n_records": 100, "adjacency": "add-remove"}
         return dpgraph.private_covariance(value, **budget, **public, rng=0, accountant=accountant)
 
@@ -424,7 +425,7 @@ def errors_as_they_come(monkeypatch):
 
     for module in (arrays, covariance):
         monkeypatch.setattr(module, "read_array", read)
-    monkeypatch.setattr(call_module, "leaving", lambda error, **_: error)
+    monkeypatch.setattr(guard, "leaving", lambda error, **_: error)
 
 
 NUMBERS = ("private_covariance, adjacency=replace", "private_cosine_similarities", "perturb_and_project",

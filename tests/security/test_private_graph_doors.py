@@ -108,7 +108,10 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.plot.plot_adjacency",
         "dpgraph.inputs.graphs.as_graph",
     } <= refused
-    assert {"dpgraph.problems.cut.api.private_max_cut", "dpgraph.problems.counts.degrees.private_degrees"} <= debited
+    assert {
+        "dpgraph.problems.cut.private.private_max_cut",
+        "dpgraph.problems.counts.degrees.private_degrees",
+    } <= debited
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``dpgraph communities``, ``degree-distribution``, ``count`` and ``synthesize``."""
+"""``dpgraph communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest`` and ``synthesize``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.datasets.writers import edge_columns
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
-from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -39,16 +39,13 @@ class Communities(GraphRelease, StrategyRelease):
 
     command = "communities"
     function = "private_communities"
-    strategies = "dpgraph.problems.communities.strategy:COMMUNITY_STRATEGIES"
+    strategies = "dpgraph.problems.communities:COMMUNITY_STRATEGIES"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
     correlation: float = planned(0.5, "With --dry-run: how strong communities you expect, from 0 (chance) to 1.")
     blocks: int | None = planned(None, "With --dry-run: how many communities you expect. Default: 8.")
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
-    mechanism: str = option(
-        "auto", f"auto (by the average degree), {', '.join(names_in('dpgraph.problems.communities.strategies'))}."
-    )
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
     graph_plot: Path | None = written(
@@ -130,11 +127,6 @@ class Count(GraphRelease, StrategyRelease):
         "PATTERN", "edge, wedge, triangle (the default), 3-star, 4-cycle or 4-clique.", default=None
     )
     output: Path | None = written("Write the counts as CSV with columns pattern, count, std, low, high.")
-    mechanism: str = option(
-        "auto",
-        f"auto (the ladder), {', '.join(names_in('dpgraph.problems.counts.strategies'))}. local-sensitivity needs "
-        "--delta, the others are pure.",
-    )
 
     def _arguments(self) -> dict[str, Any]:
         return super()._arguments() | {"patterns": tuple(self.patterns or ("triangle",))}
@@ -153,6 +145,64 @@ class Count(GraphRelease, StrategyRelease):
             low, high = result.interval(pattern)
             lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
         return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic(GraphRelease):
+    """Publish a number that one edge moves by at most one, with edge-level differential privacy.
+
+    Example: `dpgraph statistic ca-GrQc components --epsilon 1`
+    """
+
+    command = "statistic"
+    function = "private_statistic"
+    reported = ("value",)
+
+    statistic: str = argument("STATISTIC", "components, matching, degeneracy or edge-connectivity.")
+    output: Path | None = written("Write the number as CSV with columns statistic, value, low, high.")
+
+    def _arguments(self) -> dict[str, Any]:
+        given = super()._arguments()
+        if self.weight is not None:
+            raise InvalidParameterError("--weight: these numbers count every edge once; leave it out")
+        return {name: value for name, value in given.items() if name not in ("weight", "max_weight")}
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return ["statistic", "value", "low", "high"], [[x] for x in (self.statistic, result.value, *result.interval())]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"interval": result.interval()}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        low, high = result.interval()
+        about = f"with probability 95 % between {low:,.0f} and {high:,.0f}"
+        return [f"{source.name}: {self.statistic} {result.value:,.0f}, {about}"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Densest(GraphRelease):
+    """Find the part of a graph with the most edges for its size, with edge-level differential privacy.
+
+    Published are its vertices, and an estimate of its density: the edges inside over the vertices inside.
+
+    Example: `dpgraph densest ca-HepPh --epsilon 1 --output densest.csv`
+    """
+
+    command = "densest"
+    function = "private_densest_subgraph"
+    reported = ("estimated_density", "estimated_density_std")
+
+    output: Path | None = written("Write the vertices as CSV with columns node, inside (1 or 0).")
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"size": len(result.vertices), "interval": result.interval()}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        low, high = result.interval()
+        return [
+            f"{source.name}: {len(result.vertices):,} of {len(source.labels):,} vertices; edges among them for each: "
+            f"{result.estimated_density:.4g}, with probability 95 % between {low:.4g} and {high:.4g}"
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ from dpgraph.interfaces.cli.graph_input import GraphRelease, Planning, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output, note
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
-from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -42,7 +41,7 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     command = "max-cut"
     function = "private_max_cut"
-    strategies = "dpgraph.problems.cut.strategy:CUTS"
+    strategies = "dpgraph.problems.cut.strategies:CUTS"
     reported = (
         "mechanism",
         "estimated_value",
@@ -57,11 +56,6 @@ class MaxCut(GraphRelease, StrategyRelease):
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the published values only.", picture=True)
     owner_plot: Path | None = written(
         "NOT PRIVATE: write the exact adjacency matrix ordered by the cut, for the data owner.", picture=True
-    )
-    mechanism: str = option(
-        "auto",
-        f"auto, {', '.join(names_in('dpgraph.problems.cut.strategies'))}. auto chooses by public and privately "
-        "released quantities only, among those that are pure.",
     )
     rank: str | None = option(None, "Rank of the spectral mechanisms: auto or a number.")
     on_halt: str = option(
@@ -150,7 +144,7 @@ class CSP(Planning, StrategyRelease):
 
     def _registry(self) -> Registry:
         # Edges have other strategies than tables.
-        from dpgraph.problems.csp.strategy import EDGES, TABLES
+        from dpgraph.problems.csp.strategies import EDGES, TABLES
 
         return EDGES if self.adjacency == "edge" else TABLES
 
@@ -261,7 +255,7 @@ class Embed(GraphRelease, StrategyRelease):
 
     command = "embed"
     function = "private_normalized_adjacency"
-    strategies = "dpgraph.problems.embedding.strategy:EMBEDDINGS"
+    strategies = "dpgraph.problems.embedding.strategies:EMBEDDINGS"
     reported = ("rank", "spectrum", "regularization")
 
     correlation: float = planned(0.0, _CORRELATION)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import networkx as nx
@@ -25,7 +25,18 @@ from dpgraph.denoise.modularity import BlockWeights
 from dpgraph.denoise.modularity import modularity as modularity_of
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
-from dpgraph.inputs.graphs import open_graph
+from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks for its functions here
+    Nodes,
+    attribute_assortativity_coefficient,
+    attribute_mixing_matrix,
+    densest_subgraph,
+    edge_connectivity,
+    group_numbers,
+    number_connected_components,
+    opened,
+    partition_quality,
+    possible,
+)
 from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,
@@ -40,17 +51,16 @@ from dpgraph.interfaces.networkx.private_graph import (
     should_run,
 )
 from dpgraph.memory import check_memory
-from dpgraph.privacy.call import Call, Measurement, open_call
+from dpgraph.privacy.call import Measurement
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities.api import private_communities
+from dpgraph.problems.communities import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
-from dpgraph.problems.cut.api import private_max_cut
-from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.cut.private import private_max_cut
+from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.releases.totals import release_block_weights, release_weight
 from dpgraph.results.adjacency import DENSE_LIMIT
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import FloatArray
 
 __all__ = [
     *ANSWERED,
@@ -63,20 +73,7 @@ __all__ = [
     "should_run",
 ]
 
-Nodes = Collection[Hashable]
 Partition = tuple[set[Hashable], set[Hashable]]
-
-
-def _number(value: float, weight: str | None) -> float:
-    """A count of edges is a whole number, as networkx answers it; rounding a release is post-processing."""
-    return round(value) if weight is None else float(value)
-
-
-def _opened(G: PrivateGraph, asked: Asked, weight: str | None, rng: Any = None) -> tuple[Graph, Call]:
-    """The budget is debited before an edge is read."""
-    source = open_graph(G, weight=weight, max_weight=asked.arguments(weight)["max_weight"])
-    call = open_call(**asked.budget, relation=Edge(), noise=noise_source(rng))
-    return source.read(), call
 
 
 def _indicator(graph: Graph, nodes: Nodes) -> FloatArray:
@@ -100,8 +97,12 @@ def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
 
 
 def _noisy_cut(G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked, rng: Any = None) -> float:
-    graph, call = _opened(G, asked, weight, rng)
-    return _number(release_weight("cut weight", _between(graph, S, T), graph, call).value, weight)
+    graph, call = opened(G, asked, weight, rng)
+    released = release_weight("cut weight", _between(graph, S, T), graph, call).value
+    first, second = _sides(graph, S, T)
+    both = float(first @ second)
+    pairs = float(first.sum() * second.sum()) - both * (both + 1) / 2  # no vertex with itself, none twice
+    return possible(released, pairs, weight, graph.max_weight)
 
 
 @answered_privately
@@ -120,7 +121,9 @@ def one_exchange(
             "initial_cut must be None: the private solver does not start from a given cut; got a collection"
         )
     result = private_max_cut(G, **asked.arguments(weight), mechanism=mechanism, rng=as_rng(seed))
-    return _number(result.estimated_value, weight), result.partition
+    first, second = result.partition
+    bound = asked.arguments(weight)["max_weight"] or 1.0
+    return possible(result.estimated_value, len(first) * len(second), weight, bound), result.partition
 
 
 @answered_privately
@@ -145,9 +148,10 @@ def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | No
 @answered_privately
 def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Asked) -> float:
     """Sum of the degrees of the public set S with noise: sensitivity 2 w, because an edge inside S counts twice."""
-    graph, call = _opened(G, asked, weight)
-    exact = float(_indicator(graph, S) @ graph.degrees())
-    return _number(release_weight("volume", exact, graph, call, times=2).value, weight)
+    graph, call = opened(G, asked, weight)
+    inside = _indicator(graph, S)
+    released = release_weight("volume", float(inside @ graph.degrees()), graph, call, times=2).value
+    return possible(released, float(inside.sum()) * (graph.n_vertices - 1), weight, graph.max_weight)
 
 
 @answered_privately
@@ -166,6 +170,15 @@ def spectral_bisection(
         raise InvalidParameterError(
             "the eigenvectors of the Laplacian that is not normalised have no bounded sensitivity; pass normalized=True"
         )
+    nodes, vector = _second_eigenvector(G, weight, asked, seed)
+    sides = ({node for node, up in zip(nodes, vector >= 0, strict=True) if up == side} for side in (False, True))
+    return next(sides), next(sides)
+
+
+def _second_eigenvector(
+    G: PrivateGraph, weight: str | None, asked: Asked, seed: Any
+) -> tuple[tuple[Hashable, ...], FloatArray]:
+    """Vertices, and the eigenvector of the second largest eigenvalue of a private normalized adjacency."""
     rank = min(3, len(G))  # the second column is wanted; a third leaves room for one of negative eigenvalue
     private = private_normalized_adjacency(G, **asked.arguments(_counted(weight, asked)), rank=rank, rng=as_rng(seed))
     values, vectors = np.linalg.eigh(private.core)
@@ -176,27 +189,45 @@ def spectral_bisection(
             stage="second eigenvector",
             privacy=private.privacy,
         )
-    positive = private.basis @ vectors[:, -2] >= 0
-    sides = ({node for node, up in zip(private.nodes, positive, strict=True) if up == side} for side in (False, True))
-    return next(sides), next(sides)
+    return private.nodes, np.asarray(private.basis @ vectors[:, -2])
+
+
+@answered_privately
+def kernighan_lin_bisection(
+    G: PrivateGraph,
+    partition: Any = None,
+    max_iter: int = 10,
+    weight: str | None = "weight",
+    seed: Any = None,
+    *,
+    asked: Asked,
+) -> Partition:
+    """Two halves with few edges between them: the vertices in the order of the vector of :func:`spectral_bisection`."""
+    if partition is not None:
+        raise InvalidParameterError("partition must be None: the private solver does not start from given halves")
+    nodes, vector = _second_eigenvector(G, weight, asked, seed)
+    order = np.argsort(vector, kind="stable").tolist()
+    return {nodes[k] for k in order[: len(order) // 2]}, {nodes[k] for k in order[len(order) // 2 :]}
 
 
 @answered_privately
 def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Asked) -> float:
     """Private share of the possible edges (``nx.bipartite.density``; ``nodes=None``: not bipartite)."""
     n = len(B)
-    possible = n * (n - 1) // 2 if nodes is None else len(nodes) * (n - len(nodes))
-    graph, call = _opened(B, asked, None)
+    pairs = n * (n - 1) // 2 if nodes is None else len(nodes) * (n - len(nodes))
+    graph, call = opened(B, asked, None)
     count = release_weight("number of edges", float(graph.degrees().sum()) / 2, graph, call).value
-    return _number(count, None) / possible if possible > 0 else 0.0
+    return possible(count, pairs, None) / pairs if pairs > 0 else 0.0
 
 
 @answered_privately
 def degree_centrality(G: PrivateGraph, *, asked: Asked) -> dict[Hashable, float]:
-    """Degrees with noise over n - 1: :func:`dpgraph.private_degrees`; delta = 0 is pure."""
+    """Degrees with noise over n - 1, in [0, 1]: :func:`dpgraph.private_degrees`; delta = 0 is pure."""
     n = len(G)
     released = private_degrees(G, **asked.arguments())
-    return {node: degree / (n - 1) if n > 1 else 1.0 for node, degree in released.as_dict().items()}
+    return {
+        node: possible(degree, n - 1, None) / (n - 1) if n > 1 else 1.0 for node, degree in released.as_dict().items()
+    }
 
 
 @answered_privately
@@ -219,7 +250,7 @@ def _whole_spectrum(
         )
     check_memory(f"all eigenvalues of {len(G)} vertices", copies=(6, len(G), len(G)))
     require_delta(asked.budget["delta"], name, "private_normalized_adjacency(mechanism='randomized-response')")
-    graph, call = _opened(G, asked, _counted(weight, asked))
+    graph, call = opened(G, asked, _counted(weight, asked))
     dense = graph.multiply(np.eye(len(G)))
     if name == "laplacian spectrum":
         dense = np.diag(graph.degrees()) - dense
@@ -249,7 +280,7 @@ def _release_cut(
     They come from one release, of the weights between all groups of vertices that S and T (by default the rest) tell
     apart: a vertex pair counts in one of them, so that all have the noise of one count.
     """
-    graph, call = _opened(G, asked, weight)
+    graph, call = opened(G, asked, weight)
     kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
     released = release_block_weights(graph, groups.ravel(), call).value
     weights = np.rint(released) if weight is None else released
@@ -304,7 +335,7 @@ def edge_expansion(
     smaller = min(len(S), len(set(G) - set(S)) if T is None else len(T))
     if smaller == 0:
         raise InvalidParameterError("both sets must hold a vertex; got an empty one")
-    return max(_noisy_cut(G, S, T, weight, asked), 0) / smaller
+    return _noisy_cut(G, S, T, weight, asked) / smaller
 
 
 # --- nx.community ------------------------------------------------------------------------------------------------
@@ -370,21 +401,12 @@ def modularity(
     if the weights add up to nothing.
     """
     weight = _counted(weight, asked)
-    groups = _groups(G, communities)
-    graph, call = _opened(G, asked, weight)
+    groups = group_numbers(G, communities)
+    graph, call = opened(G, asked, weight)
     released = release_block_weights(graph, groups, call)
     weights = np.rint(released.value) if weight is None else released.value
     value, _ = modularity_of(BlockWeights.released(weights, released.std), resolution)
     return min(max(value, -float(resolution)), 1.0) if math.isfinite(value) else 0.0
 
 
-def _groups(G: PrivateGraph, communities: Iterable[Nodes]) -> IntArray:
-    """Number of the community of each vertex; both are public."""
-    nodes, sets = list(G), [set(community) for community in communities if len(community) > 0]
-    number = {node: k for k, community in enumerate(sets) for node in community}
-    if sum(map(len, sets)) != len(nodes) or number.keys() != set(nodes):
-        raise nx.community.quality.NotAPartition(G, sets)
-    return np.array([number[node] for node in nodes], dtype=np.int64)
-
-
-(effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())
+effective_graph_resistance, triangles = (refused(name, instead) for name, instead in REFUSED.items())

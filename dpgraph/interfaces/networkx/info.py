@@ -20,6 +20,7 @@ _WEIGHT = {
 }
 _PARTITION = "The vertices and the sets of vertices in the arguments are public; which edges exist is private."
 
+_GROUPS = "The attribute of the vertices is public; nodes must be None."
 _COMMUNITIES = (
     "The communities of dpgraph.private_communities, of high modularity, the largest first; delta is not spent."
 )
@@ -30,14 +31,20 @@ _FUNCTIONS = {
     "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices. "
     f"{_DEFAULT_WEIGHT}",
     "asyn_lpa_communities": _COMMUNITIES,
+    "attribute_assortativity_coefficient": f"By the noisy numbers of edges between the groups, in [-1, 1]. {_GROUPS}",
+    "attribute_mixing_matrix": f"Noisy numbers of edges between the groups, or their shares. {_GROUPS}",
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
     "cut_size": f"The weight of the cut with noise. {_PARTITION}",
-    "degree_centrality": "Every degree with noise, divided by n - 1; some may be negative.",
+    "degree_centrality": "Every degree with noise, divided by n - 1, in [0, 1].",
+    "densest_subgraph": "Density and vertices of dpgraph.private_densest_subgraph; iterations and method are not used.",
+    "edge_connectivity": "The edges of a minimum cut, with noise; s, t and cutoff must be None.",
     "density": "The number of edges with noise over the number of possible ones. "
     f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
     "edge_expansion": f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
     "fast_label_propagation_communities": _COMMUNITIES,
     "greedy_modularity_communities": f"{_COMMUNITIES} There are at most best_n; cutoff must be 1. The sets are frozen.",
+    "kernighan_lin_bisection": "Halves by the second eigenvector of a private normalized adjacency. partition must be "
+    f"None; max_iter is not used. Raises dpgraph.MechanismHalted as spectral_bisection does. {_DEFAULT_WEIGHT}",
     "label_propagation_communities": _COMMUNITIES,
     "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices. "
     f"{_DEFAULT_WEIGHT}",
@@ -48,7 +55,9 @@ _FUNCTIONS = {
     f"{_PARTITION}",
     "modularity": f"Modularity by the noisy weights between communities and inside. {_DEFAULT_WEIGHT} {_PARTITION}",
     "normalized_cut_size": f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
+    "number_connected_components": "The number of components, with noise.",
     "one_exchange": "A large cut by dpgraph.private_max_cut, and its weight with noise. initial_cut must be None.",
+    "partition_quality": f"By the noisy numbers of edges inside and between the parts. {_PARTITION}",
     "randomized_partitioning": "A random cut, drawn without looking at the edges, and its weight with noise.",
     "spectral_bisection": "The signs of the second eigenvector of a private normalized adjacency. Needs "
     "normalized=True; tol and method are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be "
@@ -58,7 +67,13 @@ _FUNCTIONS = {
 }
 #: Parameters beside the budget, where they are not those of :data:`_WEIGHT`.
 _PARAMETERS: dict[str, dict[str, str]] = {
+    "attribute_assortativity_coefficient": {},
+    "attribute_mixing_matrix": {},
     "degree_centrality": {},
+    "densest_subgraph": {},
+    "edge_connectivity": {},
+    "number_connected_components": {},
+    "partition_quality": {},
     "density": {},
     "label_propagation_communities": {},
     "transitivity": {},
@@ -67,6 +82,11 @@ _PARAMETERS: dict[str, dict[str, str]] = {
 
 #: Calls that are not ``nx.NAME(G, ...)``: module of the function and its arguments.
 _CALLS = {
+    "attribute_assortativity_coefficient": "attribute_assortativity_coefficient(G, 'side'",
+    "attribute_mixing_matrix": "attribute_mixing_matrix(G, 'side'",
+    "densest_subgraph": "approximation.densest_subgraph(G",
+    "kernighan_lin_bisection": "community.kernighan_lin_bisection(G, delta=1e-6",
+    "partition_quality": "community.partition_quality(G, [S, T]",
     "conductance": "conductance(G, S",
     "cut_size": "cut_size(G, S",
     "density": "bipartite.density(G, None",
@@ -87,6 +107,10 @@ _CALLS = {
 REFUSED: dict[str, str] = {
     "effective_graph_resistance": (
         "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
+    ),
+    "triangles": (
+        "One edge changes the number of triangles at many vertices; dpgraph.private_subgraph_counts(G, 'triangle') "
+        "releases how many there are."
     ),
 }
 #: Functions that are answered privately.

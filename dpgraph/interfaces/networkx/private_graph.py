@@ -11,9 +11,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dpgraph.exceptions import DPGraphError
+from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
+from dpgraph.privacy.guard import private_function
 
 
 class PrivateGraph:
@@ -147,29 +147,40 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, progress: bool = False, **kwargs: Any) -> Any:
-        show(progress)
         asked = {name: kwargs.pop(name) for name in names if name in kwargs}
-        for name in ("epsilon", "delta"):
-            if asked.get(name) is None:
-                asked[name] = nx.config.backends.dpgraph[name]
-        if asked["epsilon"] is None:
-            raise TypeError(
-                f"{function.__name__}() of the dpgraph backend requires epsilon=; pass it, or set "
-                "nx.config.backends.dpgraph.epsilon"
-            )
-        asked["delta"] = 0.0 if asked["delta"] is None else asked["delta"]
         _forget_conversions(args[0] if args else None)
+        graph = args[0] if args else kwargs.get("G", kwargs.get("B"))
+        if isinstance(graph, PrivateGraph) and graph.is_directed():
+            raise InvalidGraphError(
+                f"{function.__name__}() of the dpgraph backend needs an undirected graph; got a directed one. Pass "
+                "G.to_undirected(). Nothing was read or spent"
+            )
         try:
             return function(*args, **kwargs, asked=Asked(**asked))
         except NotImplementedError as error:
             # networkx answers this error by trying another backend, perhaps its own exact one.
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
 
+    paid = private_function(call)
+
+    @functools.wraps(function)
+    def configured(*args: Any, **kwargs: Any) -> Any:
+        for name in ("epsilon", "delta"):
+            if kwargs.get(name) is None:
+                kwargs[name] = nx.config.backends.dpgraph[name]
+        if kwargs["epsilon"] is None:
+            raise TypeError(
+                f"{function.__name__}() of the dpgraph backend requires epsilon=; pass it, or set "
+                "nx.config.backends.dpgraph.epsilon"
+            )
+        kwargs["delta"] = 0.0 if kwargs["delta"] is None else kwargs["delta"]
+        return paid(*args, **kwargs)
+
     required, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, keyword, default=required if name == "epsilon" else None) for name in names]
     more.append(inspect.Parameter("progress", keyword, default=False))
-    call.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
-    return private_function(call)
+    configured.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
+    return configured
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:

@@ -11,8 +11,10 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function, show
-from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
+from dpgraph.privacy.relation import GRAPHS, Edge
+from dpgraph.releases.nodes import release_truncated_tails
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
 from dpgraph.typing import GraphLike
@@ -71,7 +73,6 @@ def private_degrees(  # noqa: PLR0913
     >>> len(noisy.values), noisy.privacy.delta
     (51, 0.0)
     """
-    show(progress)
     check_choice("mechanism", mechanism, ("auto", "laplace", "gaussian"))
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
@@ -90,6 +91,7 @@ def private_degree_distribution(  # noqa: PLR0913
     *,
     epsilon: float,
     delta: float = 0.0,
+    adjacency: Literal["edge", "node"] = "edge",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -97,7 +99,7 @@ def private_degree_distribution(  # noqa: PLR0913
     rng: int | np.random.Generator | None = None,
     progress: bool = False,
 ) -> PrivateDegreeDistribution:
-    """Release how many vertices of a graph have which degree, with edge-level differential privacy.
+    """Release how many vertices of a graph have which degree, with differential privacy for edges or for vertices.
 
     Degrees count edges, whatever they weigh; a pair of weight 0 is no edge.
 
@@ -107,6 +109,8 @@ def private_degree_distribution(  # noqa: PLR0913
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
+    adjacency : {"edge", "node"}
+        Neighbours differ in one vertex pair, or in all edges of one vertex (docs/persons.md).
 
     Returns
     -------
@@ -132,7 +136,8 @@ def private_degree_distribution(  # noqa: PLR0913
     References
     ----------
     M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM 2009
-    (isotonic regression of noisy sorted degrees, to which this is the transpose).
+    (isotonic regression of noisy sorted degrees, to which this is the transpose). W.-Y. Day, N. Li, M. Lyu, "Publishing
+    graph degree distribution with node differential privacy", SIGMOD 2016 (truncation).
 
     Examples
     --------
@@ -141,11 +146,12 @@ def private_degree_distribution(  # noqa: PLR0913
     >>> int(found.counts.sum()), found.privacy.delta, bool(abs(found.mean_degree - 9.975) < 0.1)
     (2000, 0.0, True)
     """
-    show(progress)
     check_optional_delta(delta)
+    check_choice("adjacency", adjacency, GRAPHS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    tails = release_degree_tails(source.read(), call)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=GRAPHS[adjacency], noise=rng)
+    release = release_truncated_tails if adjacency == "node" else release_degree_tails
+    tails = release(source.read(), call)
     return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())
 
 

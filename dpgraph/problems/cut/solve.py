@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.memory import check_memory
-from dpgraph.problems.cut.strategy import Cut
 from dpgraph.problems.options import Coherence, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.releases.answers import FlippedGraph
@@ -25,6 +24,14 @@ from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
+
+
+class Cut(NamedTuple):
+    """Side 0 or 1 of each vertex, and a bound on every cut of what the solver saw, if that was a matrix."""
+
+    labels: NDArray[np.int8]
+    upper_bound: float | None = None
+
 
 #: Options that say how hard the solver tries.
 Settings = Coherence | Gaussian | NoisyPower | RandomizedResponse

@@ -85,7 +85,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     Only its sign may be published. A small stage of the whole call is spent
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
-    whole, delta = call.ledger.epsilon, call.ledger.delta
+    whole, delta, _ = call.whole
     epsilon = min(EMBEDDING_RULE.share * whole, free_choice_epsilon(whole, delta))
     degrees, share = graph.degrees(), EMBEDDING_RULE.uneven
     excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum() - share * degrees.sum())

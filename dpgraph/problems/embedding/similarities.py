@@ -10,8 +10,8 @@ from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function, show
-from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
+from dpgraph.privacy.guard import private_function
+from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import expected_flips, flip_limit
 from dpgraph.releases.eigenspaces.projector import Rank
@@ -93,7 +93,6 @@ def private_node_similarities(  # noqa: PLR0913
     >>> all(node < 75 for node, similarity in found.nearest(0, 10)), found.privacy.delta
     (True, 0.0)
     """
-    show(progress)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     if isinstance(rank, str) and rank == "auto" and isinstance(mechanism, str):

@@ -6,7 +6,6 @@ import numpy as np
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.strategy import Registry
 from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import check_regularization
@@ -14,9 +13,6 @@ from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
-
-#: The strategies: ``run(options, graph, call)`` returns a private normalized adjacency.
-EMBEDDINGS = Registry("dpgraph.problems.embedding.strategies")
 
 #: Options that solvers of cuts read, and an embedding does not.
 SOLVER_OPTIONS = ("projection", "degree", "seeds", "rounds", "search", "local_search", "random_degree")

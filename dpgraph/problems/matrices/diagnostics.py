@@ -11,7 +11,8 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function, show
+from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.embedding.strategy import release_mean_degree
@@ -157,7 +158,6 @@ def private_spectrum(  # noqa: PLR0913
     >>> len(private.values), private.std < 2
     (2, True)
     """
-    show(progress)
     if sensitivity is None:
         source = open_graph(A, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
         n = source.n_vertices
@@ -242,7 +242,6 @@ def private_coherence(  # noqa: PLR0913
     >>> bool(1 <= private.upper_bound < 2)
     True
     """
-    show(progress)
     n, _ = check_matrix(A)
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
     opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank)

@@ -12,7 +12,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import public_shape, read_array
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function, show
+from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
@@ -115,7 +116,6 @@ def perturb_and_project(  # noqa: PLR0913
     >>> private.converged, bool(abs(private.matrix).max() <= 1)
     (True, True)
     """
-    show(progress)
     check_choice("method", method, ("dykstra", "averaged"))
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("array", sensitivity))

@@ -12,7 +12,8 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU, private_function, show
+from dpgraph.privacy.call import LEAST_MU
+from dpgraph.privacy.guard import private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -21,7 +22,7 @@ from dpgraph.problems.matrices.call import (
     read_rectangular,
     read_symmetric,
 )
-from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
+from dpgraph.problems.matrices.subspace_strategies import MATRICES, Factors, MatrixRequest
 from dpgraph.problems.records.principal import release_record_subspace
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
@@ -107,10 +108,9 @@ def private_projector(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
-    released = release(opened, read_symmetric(A), Asked())
+    released = release(opened, read_symmetric(A), MatrixRequest())
     return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
 
 
@@ -169,12 +169,11 @@ def private_eigenspace(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    show(progress)
     check_choice("which", which, ("largest", "smallest"))
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
     matrix = read_symmetric(A)
-    released = release(opened, matrix if which == "largest" else -matrix, Asked(signed=True))
+    released = release(opened, matrix if which == "largest" else -matrix, MatrixRequest(signed=True))
     return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
 
 
@@ -226,10 +225,9 @@ def private_low_rank(  # noqa: PLR0913
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
-    show(progress)
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate)
-    released = release(opened, read_symmetric(A), Asked(core=True))
+    released = release(opened, read_symmetric(A), MatrixRequest(core=True))
     quality = released.estimated_sine
     return PrivateLowRank(released.left, released.spectrum, quality, opened.call.report(), released.core)
 
@@ -307,7 +305,6 @@ def private_singular_subspace(  # noqa: PLR0913
     >>> np.abs(found.right[:, 0]).round(1), found.converged
     (array([1., 0., 0.]), True)
     """
-    show(progress)
     if max_norm is not None:
         _check_records_alone(sensitivity, mechanism, certificate)
         return release_record_subspace(
@@ -323,7 +320,7 @@ def private_singular_subspace(  # noqa: PLR0913
         raise InvalidParameterError("adjacency= is for private records; give max_norm= with it, or leave it out")
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
     opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
-    released = release(opened, read_rectangular(A), Asked())
+    released = release(opened, read_rectangular(A), MatrixRequest())
     report = opened.call.report()
     return PrivateSingularSubspace(released.left, released.right, released.spectrum, released.estimated_sine, report)
 

@@ -8,7 +8,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import public_shape, read_array
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function, show
+from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.releases.symmetric import NUCLEAR_MECHANISMS, NuclearMechanism, release_symmetric
@@ -80,7 +81,6 @@ def private_symmetric_matrix(  # noqa: PLR0913
     >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
     (True, 0.0)
     """
-    show(progress)
     check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))

@@ -14,7 +14,8 @@ from dpgraph.inputs.arrays import check_structure, public_shape, read_array, ref
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call, private_function, show
+from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.projections import (
     Box,
@@ -111,7 +112,6 @@ def private_cosine_similarities(  # noqa: PLR0913
     >>> bool(private.matrix[:50, :50].mean() > 0.5), bool(private.matrix[:50, 50:].mean() < 0.2)
     (True, True)
     """
-    show(progress)
     check_choice("method", method, METHODS)
     delta = require_delta(delta, "private_cosine_similarities", _PURE)
     sensitivity = check_scale("sensitivity", sensitivity)

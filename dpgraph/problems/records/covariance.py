@@ -16,7 +16,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call, private_function, show
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
@@ -114,7 +115,6 @@ def private_covariance(  # noqa: PLR0913
     >>> private.privacy.delta
     0.0
     """
-    show(progress)
     check_choice("adjacency", adjacency, RECORDS)
     shape = table_shape(X, adjacency, numbers=True)
     plan = _Plan(shape, project, adjacency, centered, n_records)
@@ -127,7 +127,7 @@ def private_covariance(  # noqa: PLR0913
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
     noisy, _, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
-    size = law.size(call.ledger.epsilon, share)
+    size = law.size(call.whole.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
     if bound is not None and size.variance > 0:  # a tiny variance underflows

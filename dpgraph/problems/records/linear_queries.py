@@ -22,12 +22,14 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
+from dpgraph.privacy.call import LEAST_MU, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.records.query_noise import MECHANISMS
+from dpgraph.problems.strategy import Strategy
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
@@ -48,8 +50,6 @@ __all__ = [
     "private_linear_queries",
 ]
 
-#: What ``mechanism=`` names.
-MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
@@ -137,7 +137,6 @@ def private_linear_queries(  # noqa: PLR0913
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
-    show(progress)
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     shape = _histogram_shape(x, matrix.shape[1])

@@ -12,7 +12,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema, read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call, private_function, show
+from dpgraph.privacy.call import LEAST_MU, open_call
+from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
@@ -110,7 +111,6 @@ def private_marginals(  # noqa: PLR0913
     >>> table.shape, bool(np.isclose(table.sum(), 5000)), bool(table.min() >= 0)
     ((2, 2), True, True)
     """
-    show(progress)
     check_choice("adjacency", adjacency, RECORDS)
     schema = read_schema(data, categories, adjacency)
     check_positive("tol", tol)

@@ -53,7 +53,7 @@ def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call)
     predicted = {
         r: math.sqrt(2 * private.n)
         * neighbours.projector(private.guess.coherence(r), gaps[r - 1])
-        / (call.ledger.mu / 2)
+        / (call.whole.mu / 2)
         for r in accepted
     }
     good = [r for r in accepted if predicted[r] <= GAP_TEST.accepted_noise]

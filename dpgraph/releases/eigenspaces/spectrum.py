@@ -125,8 +125,8 @@ def certified_values(
     tolerance = value_tolerance(n, norm)
     failure = 0.0
     if not is_decomposed(n, count):
-        failure = _failure(call.ledger.delta)
-        call.ledger.good_event(f"eigenvalues, {name}", failure)
+        failure = _failure(call.whole.delta)
+        call.rare_event(f"eigenvalues, {name}", failure)
     pairs = leading_values(
         operator, count, tolerance=tolerance, residual=aim, failure=failure, generator=call.generator
     )

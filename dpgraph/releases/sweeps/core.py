@@ -59,7 +59,7 @@ def release_core_iterates(
     the average degree is large enough. Returned are the last iterate and estimates of the last fields (0 where none was
     read), all released.
     """
-    w, oracle, epsilon = graph.max_weight, iteration.oracle, call.ledger.epsilon
+    w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     labels = 1 if oracle.scores is None or oracle.scores.single else oracle.columns
     sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
     for_degrees = _degree_share(call, sweeps)
@@ -85,14 +85,14 @@ def release_core_iterates(
 
 def _degree_share(call: Call, sweeps: int) -> float:
     """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
-    if call.ledger.epsilon < CORE.pure_below:
+    if call.whole.epsilon < CORE.pure_below:
         return CORE.degree_share
     return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
 
 def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degrees: FloatArray) -> int:
     """How often rows are read with noise that is drawn together; 0 where they are not."""
-    epsilon = call.ledger.epsilon
+    epsilon = call.whole.epsilon
     if oracle.scores is not None and not oracle.scores.single:
         # As often as if every vertex had the degree at the end of a typical edge: most of the weight is between those.
         repeats = number_of_sweeps(epsilon, typical_degree(degrees) / w, oracle.columns)
@@ -129,7 +129,7 @@ def release_repeated_sweeps(
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
-    scale = call.ledger.pure(name, mechanism="K-norm", sensitivity=law.moved, epsilon=law.epsilon, pairs=core.pairs)
+    scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
     drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     filters = _Filters.before(oracle, core, variances)

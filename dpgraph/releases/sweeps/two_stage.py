@@ -20,11 +20,6 @@ from dpgraph.tuning import TWO_STAGE
 from dpgraph.typing import FloatArray
 
 
-def core_may_answer(epsilon: float) -> bool:
-    """Whether `epsilon` leaves a core more than fair coins for answers (:func:`check_core_response` refuses others)."""
-    return expected_flips(1, _answers_share(epsilon)) < flip_limit()
-
-
 def check_core_response(epsilon: float) -> None:
     """Refuse an epsilon of this mechanism at which the answers of a core are worthless, whatever its size."""
     check_response(1, _answers_share(epsilon))

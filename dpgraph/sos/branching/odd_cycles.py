@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpgraph.compiled import Rows
+from dpgraph.compiled import Rows, at_once
 from dpgraph.sos.branching.shortest_cycles import violated_cycles
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
@@ -157,7 +157,8 @@ def tightened(
 
 def _separated(edges: CutEdges, at: FloatArray, crossing: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
     """Inequalities that are violated `at` a point, and by `crossing`, each once: rows and right-hand sides."""
-    columns, signs, begins = on_thread(violated_cycles, edges.rows, edges.numbers, at)
+    search = at_once(violated_cycles, edges.rows.indptr.size * edges.rows.indices.size)
+    columns, signs, begins = on_thread(search, edges.rows, edges.numbers, at)
     shape = (begins.size - 1, edges.weights.size)
     limits = np.asarray((sparse.csr_array((signs > 0, columns, begins), shape=shape)).sum(axis=1)).ravel() - 1.0
     A = sparse.csr_array((signs.astype(np.float64), columns, begins), shape=shape)

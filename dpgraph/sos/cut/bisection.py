@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.compiled import Rows, njit
+from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
@@ -203,7 +203,8 @@ def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: in
     Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-    return on_columns(lambda x, stop: _repair_and_swap(objective.rows, x, imbalance, tol, stop), signs)
+    swaps = at_once(_repair_and_swap, signs.size / len(signs) * (objective.rows.indices.size + len(signs)))
+    return on_columns(lambda x, stop: swaps(objective.rows, x, imbalance, tol, stop), signs)
 
 
 def anneal_balanced(

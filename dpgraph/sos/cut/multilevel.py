@@ -8,7 +8,7 @@ combined by merging only what is on one side, or on opposite ones, in both (Sand
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import Rows, njit
+from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.cut.tournament import Tournament, flip, tournament
 from dpgraph.sos.kernels import on_columns
 from dpgraph.threads import Stop
@@ -19,6 +19,7 @@ _SHRINKS = 0.95  # a level of more vertices than this share of those before is t
 _STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
+_PASSES = 16  # about as many are made, with all that depends on a flip
 _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.1
 
@@ -37,9 +38,10 @@ def multilevel_cut(
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * matrix.shape[0])
         order = rng.permutation(sizes.size)
-        group, signs = match(Rows.of(A), masses, given, order, limit, False)
+        joined = at_once(match, 2 * A.nnz)
+        group, signs = joined(Rows.of(A), masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = match(Rows.of(A), masses, given, order, limit, True)
+            group, signs = joined(Rows.of(A), masses, given, order, limit, True)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         P = sparse.csr_array((signs, (np.arange(sizes.size), group)), shape=(sizes.size, int(group.max()) + 1))
@@ -67,7 +69,8 @@ def refined(matrix: sparse.csr_array, sizes: FloatArray, signs: FloatArray, slac
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
     rows = Rows.of(matrix)
     tol = 1e-10 * float(np.abs(matrix.data).max(initial=0.0))
-    return on_columns(lambda x, stop: _passes(rows, sizes, x, slack, tol, stop), signs)
+    passes = at_once(_passes, _PASSES * signs.size / len(signs) * (rows.indices.size + len(signs)))
+    return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
 
 
 @njit(nogil=True)

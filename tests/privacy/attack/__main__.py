@@ -1,4 +1,6 @@
-"""``python -m tests.privacy.attack --seconds N``: attack everything, and print the table of docs/audit.md.
+"""``python -m tests.privacy.attack --seconds N``: attack everything, and print the table of results.
+
+It is committed as ``benchmarks/results/audit_attack.md``.
 
 The processor time is shared by all targets; ``--only`` chooses targets by a regular expression, ``--seed`` another
 search. The exit status is 1 if a ratio is above 1.

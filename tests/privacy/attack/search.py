@@ -87,7 +87,7 @@ class Attack:
         }
 
     def rows(self) -> list[str]:
-        """Rows of the table of docs/audit.md."""
+        """Rows of the table of benchmarks/results/audit_attack.md."""
         return [
             f"| {self.target.name} | {line} | {_number(best.ratio)} | {self.target.describe(best.genome)} "
             f"| {self.trials} trials |"

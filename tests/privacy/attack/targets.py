@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dpgraph.problems.matrices.strategy import MATRICES
+from dpgraph.problems.matrices.subspace_strategies import MATRICES
 from tests.privacy.attack import record_data as records
 from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Maybe, Seed, Whole
 from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_genes, large_inputs, networkx_inputs

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
-from dpgraph.problems.strategy import Strategy
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     SLACK_SHARE,
@@ -81,7 +82,7 @@ def release_normalized_adjacency(
     )
 
 
-def _run(options: Coherence, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: Coherence, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
     return release_normalized_adjacency(graph, options, mean, left)
@@ -95,5 +96,4 @@ STRATEGY = Strategy(
     check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),
     slack_share=lambda _: SLACK_SHARE,
     unread=SOLVER_OPTIONS,
-    order=1,
 )

@@ -1,5 +1,7 @@
 """Symmetric Gaussian noise on all entries of the normalized adjacency (DTTZ14)."""
 
+from typing import Any
+
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
@@ -8,7 +10,7 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
-from dpgraph.problems.strategy import Strategy
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.normalized import release_noisy_matrix
@@ -26,7 +28,7 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
     check_memory(f"noise on all entries for {n} vertices", copies=(18, n, n))
 
 
-def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: Gaussian, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     noisy = release_noisy_matrix(graph, options.regularization, mean, left)
     ranks = check_rank(options.rank, graph.n_vertices, options.max_rank)
@@ -53,5 +55,4 @@ STRATEGY = Strategy(
     check=lambda options, facts: check_gaussian(options, facts.n, facts.max_weight),
     slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,
     unread=SOLVER_OPTIONS,
-    order=2,
 )

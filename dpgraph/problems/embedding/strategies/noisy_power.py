@@ -36,17 +36,16 @@ class Start(NamedTuple):
     residual: DegreeResidual
 
 
-def release_start(graph: Graph, call: Call) -> tuple[Start, float]:
-    """Release what the products of a single vector start from; also the epsilon that this has cost.
+def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
+    """Release what the products of a single vector start from; also what that leaves of the call.
 
     `call` takes the lines. What is asked, and what it costs, depends on what was released before.
     """
     w, n = graph.max_weight, graph.n_vertices  # an average degree of 2 weighs w n
-    before = len(call.ledger.entries)
     total = call.at_epsilon(rough_epsilon(EMBEDDING.vector_total_share * call.epsilon, w, w * n))
     mean = 2 * release_total_weight(graph, total).value / n
     residual = release_degree_residual(graph, mean, call)
-    return Start(mean, residual), math.fsum(entry.epsilon for entry in call.ledger.entries[before:])
+    return Start(mean, residual), call.rest()
 
 
 def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
@@ -71,10 +70,12 @@ def _check(options: NoisyPower, facts: Facts) -> None:
         )
 
 
-def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
+def _run(
+    options: NoisyPower, graph: Graph, call: Call, facts: Facts, known: Start | None
+) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
-        start, spent = release_start(graph, call)
-        return release_vector(options, graph, start, call.at_epsilon(call.epsilon - spent))
+        start, rest = (known, call) if known else release_start(graph, call)
+        return release_vector(options, graph, start, rest)
     mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
@@ -89,5 +90,4 @@ STRATEGY = Strategy(
     run=_run,
     check=_check,
     unread=("max_rank", *SOLVER_OPTIONS),
-    order=3,
 )

@@ -1,6 +1,7 @@
 """A private normalized adjacency from randomized response: pure, and all eigenvectors at the price of one release."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -30,7 +31,7 @@ _ROUNDED, _EXACT = 0.02, 1e-8
 _KEPT = 40
 
 
-def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: RandomizedResponse, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair; everything else is computed from the answers.
 
     `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `max_rank`;
@@ -129,5 +130,4 @@ STRATEGY = Strategy(
     run=_run,
     check=_check,
     unread=SOLVER_OPTIONS,
-    order=4,
 )

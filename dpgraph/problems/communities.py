@@ -1,0 +1,257 @@
+"""Communities of a private graph, purely private."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta, check_positive
+from dpgraph.denoise.louvain import louvain
+from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity, weights_between
+from dpgraph.graph import Graph, vertex_sets
+from dpgraph.inputs.graphs import open_graph
+from dpgraph.memory import check_memory
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.guard import private_function
+from dpgraph.problems.answer_rule import response_or_sweeps
+from dpgraph.problems.cut.solve import answer_degrees, answer_weights
+from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.options import BoundedIterates, RandomizedResponse
+from dpgraph.problems.strategy import Facts, Registry, Strategy
+from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
+from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
+from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_total_weight
+from dpgraph.results.communities import PrivateCommunities
+from dpgraph.tuning import ANSWER_RULE, COMMUNITIES
+from dpgraph.typing import GraphLike, IntArray
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CommunityMechanism
+
+#: The weights between all communities are released: smaller communities than the largest so many count as one.
+_MOST = 100
+
+
+@dataclass(frozen=True)
+class CommunityFacts(Facts):
+    """At most so many communities, or as many as pay off (None), and what is public."""
+
+    communities: int | None = None
+    resolution: float = 1.0
+
+
+# --- sweeps in which each vertex takes the label that most of its edges lead to --------------------------------------
+
+
+def _by_sweeps(
+    options: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, total: WeightEstimate
+) -> ReleasedCommunities:
+    return release_communities(graph, call, communities=facts.communities, resolution=facts.resolution)
+
+
+# --- randomised response on every pair, then Louvain's method on the expected edges ----------------------------------
+
+
+def _check_response(_: RandomizedResponse, facts: Facts) -> None:
+    check_response(facts.n, facts.epsilon * (1 - COMMUNITIES.block_share))
+
+
+def _by_response(
+    options: RandomizedResponse, graph: Graph, call: Call, facts: CommunityFacts, total: WeightEstimate
+) -> ReleasedCommunities:
+    of_answers, of_blocks = call.split(1 - COMMUNITIES.block_share, COMMUNITIES.block_share)
+    flipped = release_flipped_graph(graph, of_answers)
+    labels = louvain(answer_weights(flipped)[0], facts.resolution, call.generator, runs=1)
+    expected, _ = answer_weights(flipped, _edges_inside(flipped, labels))
+    labels = louvain(expected, facts.resolution, call.generator)
+    labels = largest_groups(labels, expected.sum(axis=1), _MOST)
+    if facts.communities is not None and labels.max() >= facts.communities:
+        between = BlockWeights.released(weights_between(expected, labels), 0.0)
+        groups, _ = merge_labels(between, facts.resolution, least=facts.communities, most=facts.communities)
+        labels = groups[labels]
+    weights = BlockWeights.released(
+        *release_block_weights(graph, labels, of_blocks, name="weights between communities")
+    )
+    return ReleasedCommunities(labels, weights, graph.max_weight * answer_degrees(flipped))
+
+
+def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
+    """How many times more edges these communities have inside than degrees explain, at least 1.
+
+    An answer counts by the probability that it is true. What is asked is whether it lies inside a community, so this is
+    the probability for a pair inside one.
+    """
+    degrees, sizes, p = answer_degrees(flipped), np.bincount(labels).astype(np.float64), flipped.flip
+    ends = flipped.adjacency.tocoo().coords
+    answers = float(np.count_nonzero(labels[ends[0]] == labels[ends[1]]))
+    explained = float((np.bincount(labels, weights=degrees) ** 2).sum()) / float(degrees.sum())
+    return max((answers - p * float((sizes * (sizes - 1)).sum())) / (1 - 2 * p) / explained, 1.0)
+
+
+#: ``run(options, graph, call, facts, total)`` returns labels, weights and degrees.
+COMMUNITY_STRATEGIES = Registry(
+    "communities",
+    Strategy(
+        "bounded-iterates",
+        BoundedIterates,
+        pure=lambda _: True,
+        run=_by_sweeps,
+        unread=("noise",),
+    ),
+    Strategy(
+        "randomized-response",
+        RandomizedResponse,
+        pure=lambda _: True,
+        run=_by_response,
+        check=_check_response,
+        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
+    ),
+)
+_MAIN_SHARE = 1 - COMMUNITIES.total_share
+
+
+def choose(facts: Facts) -> Any:
+    """What "auto" takes, or by which released number it is chosen: sweeps begin with many labels and merge them."""
+    epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
+    return response_or_sweeps(facts, epsilon, ANSWER_RULE.most_labels)
+
+
+COMMUNITIES_OF_A_GRAPH = Problem(
+    COMMUNITY_STRATEGIES,
+    auto=choose,
+    pure="mechanism='bounded-iterates'",
+    shares=(COMMUNITIES.total_share, _MAIN_SHARE, 0.0),
+    first=release_total_weight,
+)
+
+
+def most_communities(communities: Any, n: int) -> int | None:
+    """Return the argument ``communities=`` for a graph of n vertices, None for "auto", or refuse it; at most n."""
+    automatic = isinstance(communities, str) and communities == "auto"
+    wanted = None if automatic else min(check_integer("communities", communities, 1), n)
+    labels = max(wanted or 1, min(COMMUNITIES.most_labels, n))
+    check_memory(f"{labels} communities of {n} vertices", counts=(6, n, labels), weights=(4, labels, labels))
+    return wanted
+
+
+@private_function
+def private_communities(  # noqa: PLR0913
+    G: GraphLike,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    communities: Literal["auto"] | int = "auto",
+    resolution: float = 1.0,
+    mechanism: CommunityMechanism = "auto",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool = False,
+) -> PrivateCommunities:
+    """Find communities of high modularity with edge-level differential privacy.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 <= delta < 1. Not spent: the release is pure.
+    communities : "auto" or int
+        At most how many to find, at least 1. "auto" merges as long as the estimated modularity
+        rises; a number of them is also merged down to. Fewer come back where some would be empty.
+    resolution : float, default 1.0
+        gamma > 0 in the modularity Q = sum_ij (A_ij - gamma d_i d_j / 2m) [c_i = c_j] / 2m: above 1 for smaller
+        communities, below 1 for larger ones.
+    mechanism : str or options object, default "auto"
+        A name means the defaults of its options, an object of :mod:`dpgraph.strategies` sets them.
+
+        ``"bounded-iterates"``, :class:`~dpgraph.problems.options.BoundedIterates`
+            Sweeps in which each vertex takes the label that most of its edges lead to. Any size.
+        ``"randomized-response"``, :class:`~dpgraph.problems.options.RandomizedResponse`
+            Every pair flipped at random, then Louvain's method on the expected edges. For small graphs and a large
+            epsilon: at most 5e7 false answers.
+        ``"auto"``
+            A public rule, by n, epsilon and released degrees: randomized response where the noise of all pairs at a
+            vertex has at most 2.4 times the variance of its edges. ``result.mechanism`` names the choice.
+    weight, max_weight, symmetrize
+        See :func:`dpgraph.inputs.graphs.open_graph`.
+    accountant : PrivacyAccountant, optional
+        Debited before the graph is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show a bar on stderr.
+
+    Returns
+    -------
+    PrivateCommunities
+
+    Raises
+    ------
+    InvalidGraphError
+        The input is no undirected graph with finite nonnegative weights.
+    InvalidParameterError
+        epsilon, delta, communities, resolution or mechanism is out of range.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* epsilon-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`. Half a per
+    cent of the budget is for the total weight (w). The sweeps share the rest: degrees (they move by 2 w in l1), sweeps
+    in which each vertex counts its edges to each label, or takes the noisy maximum of these counts
+    (:func:`dpgraph.bounds.sensitivity.label_counts`, :func:`dpgraph.bounds.sensitivity.label_scores`: w), and the
+    weights between labels (w). Or every pair answers by randomised response ("auto" may ask for the sum of squared
+    degrees, clipped: :func:`dpgraph.bounds.sensitivity.clipped_degrees`), and the weights between the communities
+    that are found are released (w). Labels, their merging, the number of sweeps and the estimates are functions of
+    these releases.
+
+    *Accuracy.* What counts is epsilon times the average degree: from about 40 on, communities have most of the
+    modularity that Louvain finds without privacy, and below 10 little can be found. docs/communities.md has tables.
+
+    References
+    ----------
+    V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks", 2008
+    (greedy modularity); R. McKenna, D. Sheldon, "Permute-and-flip", NeurIPS 2020 (the last sweep); S. L. Warner,
+    "Randomized response", JASA 1965. docs/communities.md.
+
+    Examples
+    --------
+    >>> import networkx as nx, dpgraph
+    >>> graph = nx.planted_partition_graph(3, 100, 0.4, 0.02, seed=1)
+    >>> found = dpgraph.private_communities(graph, epsilon=2.0, rng=0)
+    >>> [len(community) for community in found.communities], found.privacy.delta
+    ([100, 100, 100], 0.0)
+    """
+    check_optional_delta(delta)
+    resolution = check_positive("resolution", resolution)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    n, epsilon = source.n_vertices, check_epsilon(epsilon)
+    wanted = most_communities(communities, n)
+    facts = CommunityFacts(
+        n, source.max_weight, epsilon, weighted=source.weighted, communities=wanted, resolution=resolution
+    )
+    released = release(COMMUNITIES_OF_A_GRAPH, source.read, facts, Asked(mechanism, accountant, rng))
+    found, total = released.found, released.known
+    largest_first = np.argsort(-np.bincount(found.labels), kind="stable")
+    labels = np.argsort(largest_first)[found.labels]
+    between = found.weights.with_total(total.value, total.std)
+    value, std = modularity(between, resolution)
+    return PrivateCommunities(
+        vertex_sets(source.nodes, labels),
+        labels,
+        source.nodes,
+        value,
+        std,
+        between.symmetric[np.ix_(largest_first, largest_first)],
+        found.degrees,
+        released.mechanism,
+        released.privacy,
+    )

@@ -1,1 +1,0 @@
-"""Ways to release a count of subgraphs, one module each."""

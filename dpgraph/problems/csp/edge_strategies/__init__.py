@@ -1,1 +1,0 @@
-"""Strategies for private edges under a public relation, one module each."""

@@ -1,0 +1,262 @@
+"""The strategies for private constraint problems."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.arguments import check_choice, check_integer
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.instance import TwoCSP
+from dpgraph.memory import check_memory
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.relation import Constraint
+from dpgraph.problems.answer_rule import response_or_sweeps
+from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
+from dpgraph.problems.cut.solve import answer_weights, check_projection, project_released, solver_options, unnormalized
+from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
+from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates, Coherence, CoreResponse, RandomizedResponse
+from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
+from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
+from dpgraph.releases.constraints import (
+    PrivateTables,
+    RelatedEdges,
+    release_assignment_advantage,
+    release_extended_weight,
+)
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
+from dpgraph.releases.random_graph import add_random_graph, check_random_degree
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.iteration import label_iteration
+from dpgraph.releases.sweeps.tables import release_table_iterates
+from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
+from dpgraph.releases.totals import WeightEstimate
+from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.rounding import improve_labels, solve_factored_csp
+from dpgraph.sos.csp.solver import solve_csp
+from dpgraph.sos.moments.relaxation import check_size
+from dpgraph.sos.moments.rounding import solve_by_moments
+from dpgraph.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class CSPFacts(Facts):
+    """What is public about a constraint problem."""
+
+    variables: tuple[Hashable, ...] = ()
+    alphabet: tuple[Hashable, ...] = ()
+
+    @property
+    def whole_table(self) -> bool:
+        """Whether neighbours differ in the whole table of a pair."""
+        return isinstance(self.neighbours, Constraint)
+
+
+# --- private edges under a public relation ---------------------------------------------------------------------------
+
+#: Random starts of the annealing of randomised-response outputs, and its sweeps.
+_ANNEALED, _ANNEALING_SWEEPS = 2, 500
+
+
+def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random.Generator) -> IntArray:
+    """Label a randomised-response output: much expected weight, times a public relation, of the pairs that say 1.
+
+    What the other pairs weigh is left out: together they are a small share of the edges, spread over all pairs, and
+    favour nothing but balance, as the others do too.
+    """
+    n, q = flipped.adjacency.shape[0], len(relation)
+    pairs = sparse.triu(answer_weights(flipped)[0], k=1).tocoo()
+    ends = np.stack(pairs.coords, axis=1).astype(np.int64)
+    objective = CSPObjective(ends, pairs.data[:, None, None] * relation, np.zeros((n, q)))
+    return improve_labels(objective, rng.integers(q, size=(_ANNEALED, n)), rng, sweeps=_ANNEALING_SWEEPS)
+
+
+def _by_sweeps(
+    options: BoundedIterates, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
+) -> IntArray:
+    iteration = label_iteration(private.graph, private.relation)
+    mean_degree, together = 2 * total.value / facts.n, options.noise == "auto"
+    X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree, together=together)
+    return np.asarray(np.argmax(X, axis=1))
+
+
+def _by_core_response(
+    _: CoreResponse, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
+) -> IntArray:
+    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
+    X = release_core_response(
+        graph,
+        label_iteration(graph, relation),
+        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
+        call,
+        mean_degree=2 * total.value / facts.n,
+    )
+    return np.asarray(np.argmax(X, axis=1))
+
+
+def _by_response(
+    _: RandomizedResponse, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
+) -> IntArray:
+    flipped = release_flipped_graph(private.graph, call)
+    return label_answers(flipped, private.relation, rng=call.generator)
+
+
+#: Strategies where edges are private: ``run(options, private, call, facts, total)`` returns labels.
+EDGES = Registry(
+    "cuts into k parts, and constraint problems whose edges are private",
+    Strategy(
+        "bounded-iterates",
+        BoundedIterates,
+        pure=lambda _: True,
+        run=_by_sweeps,
+        check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
+    ),
+    Strategy(
+        "core-response",
+        CoreResponse,
+        pure=lambda _: True,
+        run=_by_core_response,
+        check=lambda _, facts: check_core_response(facts.epsilon),
+    ),
+    Strategy(
+        "randomized-response",
+        RandomizedResponse,
+        pure=lambda _: True,
+        run=_by_response,
+        check=lambda _, facts: check_response(facts.n, facts.epsilon),
+        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
+    ),
+)
+
+#: Answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
+
+
+def choose(facts: CSPFacts) -> Any:
+    """What "auto" takes where edges are private, or by which released number it is chosen."""
+    q = len(facts.alphabet)
+    return response_or_sweeps(facts, facts.epsilon * MAIN_SHARE, q, most_answers=_TABLE_LIMIT / q**2)
+
+
+# --- private tables --------------------------------------------------------------------------------------------------
+
+
+def _by_mean_field(
+    options: BoundedIterates, private: PrivateTables, call: Call, facts: CSPFacts, total: WeightEstimate
+) -> IntArray:
+    mean_degree, together = 2 * total.value / facts.n, options.noise == "auto"
+    return release_table_iterates(
+        private, call, mean_degree=mean_degree, whole_table=facts.whole_table, together=together
+    )
+
+
+# --- a label-extended matrix of low rank (DN25a, Algorithm 7.18), which is then solved like an exact one -------------
+
+#: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
+_EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
+#: Up to so many rows the matrix is relaxed by default, a few seconds; ascents of larger ones end at equal values.
+_RELAXED = 600
+_STARTS, _SWEEPS = 16, 100
+
+
+def _relaxed(options: Coherence, rows: int) -> bool:
+    """Whether the released matrix is relaxed, as an exact instance is: if it is small, or an option asks for it."""
+    asked = options.seeds > 0 or options.degree > 2 or options.projection in ("spectral", "frobenius")
+    return asked or rows <= _RELAXED
+
+
+def _check_coherence(options: Coherence, facts: CSPFacts) -> None:
+    labels = len(facts.alphabet)
+    rows = facts.n * labels
+    if facts.whole_table:
+        raise InvalidParameterError(
+            "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "
+            "factor q**2. Use mechanism='bounded-iterates' with adjacency='constraint'"
+        )
+    solver_options(options)
+    check_random_degree(options.random_degree, rows)
+    check_projection(options.projection, rows)
+    if check_integer("degree", options.degree, 2) != 2:
+        check_size(facts.n, labels, options.degree)  # refuses an odd one too
+    if _relaxed(options, rows):
+        if rows > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"seeds={options.seeds} relaxes a dense matrix of {rows} rows, variables times labels; the limit is "
+                f"{DENSE_LIMIT}. Use seeds=0"
+            )
+        check_memory(f"a dense matrix of {rows} labels", copies=(12, rows, rows))
+    check_coherence(options, rows, facts.max_weight)
+
+
+def _by_coherence(
+    options: Coherence, private: PrivateTables, call: Call, facts: CSPFacts, _total: WeightEstimate
+) -> IntArray:
+    extended = release_extended_weight(private, call.part(_EXTENDED_SHARE))
+    rows, q = private.graph.n_vertices, private.q
+    union = add_random_graph(private.graph, options.random_degree, call.generator)
+    main, test = call.part(_MATRIX_SHARE).split(1 - TEST_SHARE, TEST_SHARE)
+    released = release_normalized_adjacency(union.graph, options, union.mean_degree(2 * extended.value / rows), main)
+    check_core(released, call, negative=False)
+    labels = _solve(released, options, facts, q, call.generator)
+    variance = facts.max_weight * extended.value * (1 - 1 / q) / q**2  # of tables that each label satisfies as often
+    check_advantage(release_assignment_advantage(private, labels, test), variance, call)
+    return labels
+
+
+def _solve(
+    released: PrivateNormalizedAdjacency, options: Coherence, facts: CSPFacts, q: int, rng: np.random.Generator
+) -> IntArray:
+    """Assign labels by the released matrix. What a random graph adds to it is the same for all assignments."""
+    if not _relaxed(options, len(released.basis)):
+        return solve_factored_csp(released.adjacency_factor(), released.core, q, starts=_STARTS, rng=rng)
+    objective = released_objective(_matrix(released, options.projection), q)
+    how = solver_options(options, sweeps=_SWEEPS)
+    if options.degree == 2:
+        return np.asarray(solve_csp(objective, how, rng=rng).labels)
+    # An instance has nonnegative tables: what is added to all entries of a table is earned by all assignments.
+    instance = TwoCSP(facts.n, q)
+    tables = objective.tables - objective.tables.min(axis=(1, 2), keepdims=True)
+    instance.add_constraints(objective.pairs, tables)
+    how = replace(how, starts=8, tol=None, sweeps=None)
+    return np.asarray(solve_by_moments(instance, options.degree, how, rng=rng).labels)
+
+
+def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray:
+    """The released adjacency of the label-extended graph; "auto" leaves one of low rank as it is."""
+    normalized = released.matrix()
+    if projection in ("spectral", "frobenius"):
+        normalized = project_released(normalized, projection)
+    return unnormalized(normalized, released.scale)
+
+
+def released_objective(extended: FloatArray, q: int) -> CSPObjective:
+    """The 2-CSP whose label-extended matrix this is, shape (n q, n q); blocks on the diagonal are ignored."""
+    n = len(extended) // q
+    u, v = np.triu_indices(n, 1)
+    tables = extended.reshape(n, q, n, q).transpose(0, 2, 1, 3)[u, v]
+    return CSPObjective(np.stack([u, v], axis=1), np.ascontiguousarray(tables), np.zeros((n, q)))
+
+
+#: Strategies where tables are private, with the same arguments.
+TABLES = Registry(
+    "constraint problems whose tables are private",
+    Strategy(
+        "bounded-iterates",
+        BoundedIterates,
+        pure=lambda _: True,
+        run=_by_mean_field,
+        check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
+    ),
+    Strategy(
+        "coherence",
+        Coherence,
+        pure=lambda _: False,
+        run=_by_coherence,
+        check=_check_coherence,
+        slack_share=lambda _: SLACK_SHARE,
+        unread=("denoise",),
+    ),
+)

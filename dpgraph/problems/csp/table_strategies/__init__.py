@@ -1,1 +1,0 @@
-"""Strategies for private tables, one module each."""

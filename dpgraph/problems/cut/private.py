@@ -1,0 +1,196 @@
+"""Private max-cut and max-bisection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.graph import vertex_sets
+from dpgraph.inputs.graphs import GraphSource, open_graph
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.guard import private_function
+from dpgraph.problems.cut.solve import Cut
+from dpgraph.problems.cut.strategies import CUTS, CutFacts, choose
+from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.strategy import MAIN_SHARE
+from dpgraph.releases.totals import release_cut_weight, release_total_weight
+from dpgraph.results.cut import PrivateCutResult
+from dpgraph.typing import GraphLike
+
+if TYPE_CHECKING:
+    from dpgraph.problems.mechanisms import CutMechanism
+
+OnHalt = Literal["raise", "fallback"]
+
+_VALUE_SHARE = 0.02
+CUT = Problem(
+    CUTS,
+    auto=choose,
+    pure="mechanism='bounded-iterates'",
+    shares=(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE),
+    first=release_total_weight,
+    worth=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
+    # A random balanced cut, which cuts at least half of the edges in expectation.
+    at_random=lambda generator, facts: Cut((generator.permutation(facts.n) % 2).astype(np.int8)),
+)
+
+
+@private_function
+def private_max_cut(  # noqa: PLR0913
+    G: GraphLike,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: CutMechanism = "auto",
+    on_halt: OnHalt = "raise",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool = False,
+) -> PrivateCutResult:
+    r"""Release a large cut of a graph with edge-level differential privacy.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 <= delta < 1. Strategies that add Gaussian noise need it, the others do not use it.
+    mechanism : str or options object, default "auto"
+        A name means the defaults of its options, an object of :mod:`dpgraph.strategies`, where each strategy is
+        explained, sets them. Pure: "bounded-iterates" (for any size), "randomized-response" (for average degrees above
+        n/(1 + e**epsilon)) and "permute-and-flip" (at most 20 vertices). Delta is needed by "coherence", which may
+        halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver cuts. "auto" is a
+        public rule among the pure ones, by n, epsilon and a privately released average degree (docs/mechanisms.md);
+        ``result.mechanism`` names the choice.
+    on_halt : {"raise", "fallback"}
+        When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.
+    weight, max_weight, symmetrize
+        See :func:`dpgraph.inputs.graphs.open_graph`.
+    accountant : PrivacyAccountant, optional
+        Debited before the graph is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show progress bars on stderr (blocks of a table that are read, sweeps of bounded iterates).
+
+    Returns
+    -------
+    PrivateCutResult
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, or a strategy that needs delta without one; the accountant refuses.
+    MechanismHalted
+        ``"coherence"`` could not certify what it needs, and ``on_halt="raise"``.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
+    (epsilon, 0)-DP, delta not being spent, with a pure strategy. Two per cent of the budget buys `estimated_value`, the
+    weight of the released cut: its sensitivity is `max_weight`, because the cut is fixed when it is weighed. Solvers
+    see released values only.
+
+    References
+    ----------
+    DN25a (``"coherence"``); DTTZ14 (``"gaussian"``); HP14 (``"noisy-power"``); docs/cuts.md (``"bounded-iterates"``);
+    Warner 1965 (``"randomized-response"``); McKenna, Sheldon 2020 (``"permute-and-flip"``).
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> G = dpgraph.datasets.planted_cut(600, 100, -0.8, rng=0)
+    >>> dpgraph.private_max_cut(G, epsilon=2.0, rng=0).estimated_fraction > 0.8
+    True
+    >>> spectral = dpgraph.strategies.Coherence(rank=2, projection="frobenius")
+    >>> dpgraph.private_max_cut(G, epsilon=16.0, delta=1e-6, mechanism=spectral, rng=0).estimated_fraction > 0.8
+    True
+    """
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    asked = Asked(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked)
+
+
+@private_function
+def private_max_bisection(  # noqa: PLR0913
+    G: GraphLike,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: CutMechanism = "auto",
+    on_halt: OnHalt = "raise",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool = False,
+) -> PrivateCutResult:
+    r"""Release a large cut into two halves with edge-level differential privacy.
+
+    Parameters
+    ----------
+    G, epsilon, delta, on_halt, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`private_max_cut`.
+    mechanism : str or options object, default "auto"
+        As for :func:`private_max_cut`, with its rule for "auto". Bounded iterates get a multiplier on the sum of the
+        iterate, released graphs are cut with a price on imbalance, and vertices exchanged.
+
+    Returns
+    -------
+    PrivateCutResult
+        The sides differ by at most one vertex.
+
+    Raises
+    ------
+    DPGraphError
+        The errors of :func:`private_max_cut`.
+
+    Notes
+    -----
+    *Guarantee.* That of :func:`private_max_cut`, with the same sensitivities: balance is a public constraint, imposed
+    on released values.
+
+    References
+    ----------
+    DN25a, section 7; docs/cuts.md.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> G = dpgraph.datasets.planted_bisection(400, 100, -0.8, rng=0)
+    >>> half = dpgraph.private_max_bisection(G, epsilon=2.0, rng=0)
+    >>> [len(side) for side in half.partition]
+    [200, 200]
+    """
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    asked = Asked(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked, balanced=True)
+
+
+def _release_cut(
+    source: GraphSource, budget: tuple[float, float], asked: Asked, *, balanced: bool = False
+) -> PrivateCutResult:
+    epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
+    facts = CutFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, balanced=balanced)
+    released = release(CUT, source.read, facts, asked)
+    cut, total, value = released.found, released.known, released.worth
+    first, second = vertex_sets(source.nodes, cut.labels, 2)
+    return PrivateCutResult(
+        partition=(first, second),
+        labels=cut.labels,
+        nodes=source.nodes,
+        estimated_value=value.value,
+        estimated_value_std=value.std,
+        estimated_total_weight=total.value,
+        upper_bound=cut.upper_bound,
+        mechanism=released.mechanism,
+        privacy=released.privacy,
+    )

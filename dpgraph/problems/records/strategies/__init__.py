@@ -1,1 +1,0 @@
-"""Strategies of the problems about records, one folder a problem."""

@@ -1,1 +1,0 @@
-"""Laws of the noise of a private covariance: one module each."""

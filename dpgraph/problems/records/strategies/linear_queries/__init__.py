@@ -1,1 +1,0 @@
-"""Shapes and laws of the noise of private answers to linear queries: one module each."""

@@ -1,0 +1,107 @@
+"""The densest part of a graph, by peeling in orders that are made of released numbers."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpgraph.bounds import sensitivity
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call, Measurement, Released
+from dpgraph.releases.totals import release_degrees, release_weight
+from dpgraph.tuning import DENSEST
+from dpgraph.typing import BoolArray, FloatArray, IntArray
+
+
+class DensestPart(NamedTuple):
+    """Which vertices are inside, and the private estimate of the density with its standard deviation."""
+
+    inside: BoolArray
+    density: float
+    std: float
+
+
+def release_densest(graph: Graph, call: Call) -> DensestPart:
+    """Choose vertices with many edges among them for a part of a pure budget, then release how many, with the rest.
+
+    Notes
+    -----
+    *Guarantee.* The order of the first round is that of released degrees, each later one a function of what was
+    released before. So each is public when it is used, and a round counts the pair {u, v} at one of its ends only: all
+    its numbers together move by at most w in l1 (:func:`~dpgraph.bounds.sensitivity.label_counts`, all vertices having
+    one label). Epsilon says how many rounds there are. The vertices are a function of what was released; the weight
+    among them is released with noise of its own (:func:`~dpgraph.bounds.sensitivity.partition_weight`), so that the
+    choice has not seen it.
+    """
+    rounds = min(
+        max(1 + int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), DENSEST.least_rounds),
+        DENSEST.most_rounds,
+    )
+    degrees, readings, weight = call.split(
+        DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
+    )
+    score = release_degrees(graph, degrees).value
+    best: tuple[float, IntArray] = (-math.inf, np.arange(graph.n_vertices))
+    for number in range(1, rounds + 1):
+        order = np.argsort(-score, kind="stable")
+        read = _release_round(graph, order, number, readings.equal_part(rounds))
+        best = max(best, _best_prefix(order, read), key=lambda found: found[0])
+        score = _edges_inside(order, read, score)
+    chosen = best[1]
+    inside = np.zeros(graph.n_vertices, dtype=bool)
+    inside[chosen] = True
+    indicator = inside.astype(np.float64)
+    exact = float(indicator @ graph.multiply(indicator)) / 2
+    released = release_weight("weight of the densest part", exact, graph, weight)
+    return DensestPart(inside, released.value / chosen.size, released.std / chosen.size)
+
+
+def _release_round(graph: Graph, order: IntArray, number: int, call: Call) -> Released:
+    """Release the weight of the edges of each vertex to those before it in a public order."""
+    exact = to_earlier(graph, order)
+    bound = sensitivity.label_counts(graph.max_weight)
+    name = f"edges to earlier vertices, round {number}"
+    return call.release(Measurement(name, exact, l1=bound, unit=graph.weight_unit))
+
+
+def to_earlier(graph: Graph, order: IntArray) -> FloatArray:
+    """Weight of the edges of each vertex to those before it in an order."""
+    A, place = graph.adjacency, np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    ends = np.repeat(place, np.diff(A.indptr))
+    earlier = place[A.indices] < ends
+    counted = np.bincount(ends[earlier], weights=A.data[earlier], minlength=order.size)
+    return np.asarray(counted[place], dtype=np.float64)
+
+
+def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
+    """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
+
+    Readings of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more than
+    2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln n: a
+    few vertices with large noise do not win. In units of the noise nothing overflows.
+    """
+    sizes, log = np.arange(1, order.size + 1), math.log(order.size)
+    inside = np.cumsum(readings.value[order] / readings.std)
+    surely = (inside - np.sqrt(2 * log * sizes) - log / math.sqrt(2)) / sizes
+    best = int(surely.argmax())
+    return float(surely[best] * readings.std), order[: best + 1]
+
+
+def _edges_inside(order: IntArray, readings: Released, score: FloatArray) -> FloatArray:
+    """Estimate how many edges each vertex has among the vertices that are peeled last.
+
+    A vertex knows its edges to those before it, not which they are: each edge is taken to lead to earlier vertices in
+    proportion to `score`, their degrees or the estimates of the round before, then to the estimates that this gives,
+    and so on. What a vertex has read and what later ones send it add up to its estimate. In units of the noise.
+    """
+    read = readings.value[order] / readings.std
+    estimate = score[order] / readings.std
+    for _ in range(DENSEST.passes):
+        size = np.maximum(estimate, 1.0)  # less than the noise says nothing
+        sent = np.zeros(order.size)
+        sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
+        estimate = read + size * (np.cumsum(sent[::-1])[::-1] - sent)
+    found = np.empty(order.size)
+    found[order] = estimate * readings.std
+    return found

@@ -1,0 +1,47 @@
+"""Numbers that one edge moves by at most one: connected components, matchings, degeneracy, edge connectivity."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import igraph
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from dpgraph.bounds import sensitivity
+from dpgraph.graph import Graph
+from dpgraph.linalg.connectivity import edge_connectivity, matching_number
+from dpgraph.linalg.edges import upper_edges
+from dpgraph.privacy.call import Call, Measurement, Released
+
+
+def component_count(A: sparse.csr_array) -> int:
+    """How many connected components."""
+    return int(csgraph.connected_components(A, directed=False, return_labels=False))
+
+
+def degeneracy(A: sparse.csr_array) -> int:
+    """The largest k such that a subgraph has no degree below k."""
+    tails, heads, _ = upper_edges(A)
+    return int(max(igraph.Graph(A.shape[0], np.column_stack([tails, heads]).tolist()).coreness()))
+
+
+class Statistic(NamedTuple):
+    """How to compute a number, and the least and the largest that it can be for n vertices."""
+
+    of: Callable[[sparse.csr_array], int]
+    limits: Callable[[int], tuple[int, int]]
+
+
+STATISTICS = {
+    "components": Statistic(component_count, lambda n: (1, n)),
+    "matching": Statistic(matching_number, lambda n: (0, n // 2)),
+    "degeneracy": Statistic(degeneracy, lambda n: (0, n - 1)),
+    "edge-connectivity": Statistic(edge_connectivity, lambda n: (0, n - 1)),
+}
+
+
+def release_statistic(graph: Graph, name: str, call: Call) -> Released:
+    """Release one of :data:`STATISTICS` for a part of a pure budget; edges count once, whatever they weigh."""
+    exact = np.array([float(STATISTICS[name].of(graph.adjacency))])
+    return call.release(Measurement(name, exact, l1=sensitivity.one_edge_statistic(), unit=1.0, few=True))
