@@ -3,7 +3,6 @@
 Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
 """
 
-import math
 from typing import NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
