@@ -42,6 +42,8 @@ _EXPORTS = {
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
     "dpgraph.interfaces.planning": ("Plan", "plan"),
+    "dpgraph.interfaces.report.result": ("Report",),
+    "dpgraph.interfaces.report.sections": ("report",),
     "dpgraph.problems.communities": ("private_communities",),
     "dpgraph.problems.counts.degrees": ("private_degree_distribution", "private_degrees"),
     "dpgraph.problems.counts.statistics": ("private_statistic",),

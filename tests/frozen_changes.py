@@ -30,6 +30,9 @@ DRAWS = "the exact solver, on what is released, draws another count of random nu
 #: So the budget of what a mechanism releases is a fortieth smaller, and some calls halt.
 CHANCE = "coherence releases the advantage of its answer over chance, and halts where there is none; paper's set (7.2) has no zero diagonal"
 
+#: Their partitions are the same.
+TOGETHER = "the weights across and inside a cut are released together, and the total is their sum: other draws of the estimates, last of all"
+
 #: The law is the same.
 STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
 
@@ -38,6 +41,8 @@ CHANGED = {
     r"private_normalized_adjacency\(.*mechanism=auto rank=([2-9]|auto) .*delta=1e-06": FRESH,
     r"save_result\(planted 45\) function=private_normalized_adjacency mechanism=noisy-power ": FRESH,
     r"private_(max_cut|max_bisection|max_2csp|max_k_cut|node_similarities)\(.*mechanism=noisy-power ": FRESH,
+    r"(private_max_(cut|bisection)|networkx one_exchange)\(": TOGETHER,
+    r"private_communities\((no edges\) epsilon=8|planted 45\) resolution=2.0 epsilon=1) ": "an estimated modularity stays within what a modularity can be",
     r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
     r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,

@@ -378,7 +378,7 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize"]
+EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize", "report"]
 
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])

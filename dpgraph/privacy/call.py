@@ -191,6 +191,10 @@ class Call:
         """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
         return Call(self.ledger.stage(self.epsilon, slack=slack), self.noise)
 
+    def lend(self, name: str) -> PrivacyAccountant:
+        """An accountant for a call of this name that this pure one is made of: a stage of it, debited already."""
+        return _Lender(self.ledger, name)
+
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
         return Call(self.ledger.decide(pure), self.noise)
@@ -288,6 +292,19 @@ class Call:
         return self._stage
 
 
+class _Lender(PrivacyAccountant):
+    """The budget of a call that has been debited, in parts for others (:meth:`Call.lend`)."""
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        super().__init__(epsilon=ledger.epsilon, delta=ledger.delta)
+        self._lent, self._name = ledger, name
+
+    def charge(self, ledger: Ledger) -> None:
+        """Make a call a part of the whole; its errors say what the whole has spent."""
+        self._lent.adopt(ledger, self._name)
+        debited(self._lent.epsilon, self._lent.delta, lent=True)
+
+
 def open_call(  # noqa: PLR0913
     *,
     epsilon: float,
@@ -324,6 +341,9 @@ def open_call(  # noqa: PLR0913
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
+    if isinstance(accountant, _Lender):
+        accountant.charge(ledger)
+        return Call(ledger, noise)
     if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
         warnings.warn(
             f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "

@@ -129,12 +129,15 @@ def guarded() -> Iterator[Guard]:
         _SILENCE.end(guard)
 
 
-def debited(epsilon: float, delta: float) -> None:
-    """Take note that the budget of the running call has been debited: to be called before any private data is read."""
+def debited(epsilon: float, delta: float, *, lent: bool = False) -> None:
+    """Take note that the budget of the running call has been debited: to be called before any private data is read.
+
+    The budget of a call that is a part of another one is `lent`: that one has noted it.
+    """
     guard = _GUARD.get()
     while guard is not None:
         guard.debits.append((epsilon, delta))
-        guard = guard.outer
+        guard = None if lent else guard.outer
     _SILENCE.to_the_front()
 
 

@@ -71,6 +71,7 @@ class Ledger:
             self.mu = min(gdp_mu(group.epsilon, group.delta), _MOST_MU) / group.edges
         self.entries: list[LedgerEntry] = []
         self._whole: Ledger | None = None
+        self._name = ""  # as a part of the whole
         self._stages: list[Ledger] = []
         self._free = 0  # how many of the first lines have made a choice that costs what follows nothing
 
@@ -91,13 +92,22 @@ class Ledger:
         (docs/proofs.md, "Composition", rule 3). Its lines appear in this ledger, which takes no others.
         """
         stage = Ledger(epsilon, 0.0, slack, self.relation, self.stream)
+        self.adopt(stage)
+        return stage
+
+    def adopt(self, stage: Ledger, name: str = "") -> None:
+        """Make the new ledger of another pure call about the same neighbours a :meth:`stage` of this one.
+
+        Its lines appear here with its name before theirs. A relation "edge:3" is that of three edges: the amounts of
+        its ledger are those of one.
+        """
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
-        if not fits or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
+        alike = stage.delta == 0 and stage.relation.key == self.relation.key.partition(":")[0] and not stage.entries
+        if not fits or not alike or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
-        self._stages, stage._whole = stages, self
-        return stage
+        self._stages, stage._whole, stage._name = stages, self, name
 
     def decide(self, pure: bool) -> Ledger:
         """The rest of the budget, after a pure stage whose one bit has chosen a pure (or else a Gaussian) mechanism.
@@ -214,8 +224,12 @@ class Ledger:
         if (bar := BAR.get()) is not None:
             bar.set_postfix_str(entry.name, refresh=False)
             bar.update()
-        if self._whole is not None:
-            self._whole.entries.append(replace(entry, share=entry.share * self.epsilon / self._whole.epsilon))
+        part = self
+        while part._whole is not None:
+            name = f"{part._name}: {entry.name}" if part._name else entry.name
+            entry = replace(entry, name=name, share=entry.share * part.epsilon / part._whole.epsilon)
+            part = part._whole
+            part.entries.append(entry)
 
     def _fits(self, entries: list[LedgerEntry]) -> bool:
         """Whether the lines that may read one pair stay within the budget."""

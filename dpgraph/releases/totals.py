@@ -12,10 +12,11 @@ from dpgraph.privacy.call import Call, Measurement, Released
 
 
 class WeightEstimate(NamedTuple):
-    """Unbiased private estimate of a weight, and its standard deviation."""
+    """Unbiased private estimate of a weight, and its standard deviation; of a cut also one of all edges."""
 
     value: float
     std: float
+    total: float = math.nan
 
 
 def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
@@ -25,11 +26,16 @@ def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
 
 
 def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
-    """Release the weight between the sides of a public 0/1 labelling (sensitivity w) for this part of the budget.
+    """Release the weights across and inside the sides of a public 0/1 labelling, for this part of the budget.
 
-    The labelling must have been released before: for a fixed labelling one pair changes the cut by at most w.
+    The labelling must have been released before: for a fixed labelling one pair counts in one of the two weights, so
+    that both together change by at most w, in l1 and in l2. The total weight is their sum: it costs nothing more.
     """
-    return release_weight("cut weight", _crossing(graph, labels), graph, call)
+    across = _crossing(graph, labels)
+    exact, w = np.array([across, float(graph.degrees().sum()) / 2 - across]), graph.max_weight
+    bound = sensitivity.partition_weight(w)
+    released = call.release(Measurement("cut weight", exact, l1=bound, l2=bound, unit=graph.weight_unit, few=True))
+    return WeightEstimate(released.number, released.std, float(released.value.sum()))
 
 
 def _crossing(graph: Graph, labels: NDArray[np.int8]) -> float:

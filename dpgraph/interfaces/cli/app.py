@@ -36,6 +36,7 @@ _COMMANDS = {
     "statistic": ("everyday", "Statistic"),
     "densest": ("everyday", "Densest"),
     "synthesize": ("everyday", "Synthesize"),
+    "report": ("everyday", "Page"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),
