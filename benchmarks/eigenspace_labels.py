@@ -101,18 +101,6 @@ def cut_rows(Q: np.ndarray, norm: int) -> np.ndarray:
     return Q
 
 
-def keep_leading(seen: Products, rank: int) -> None:
-    """Keep the columns of the basis that the matrix, estimated from all products, stretches most."""
-    total, known = np.zeros_like(seen.coefficients), np.zeros((seen.coefficients.shape[1],) * 2)
-    for basis, product, weight in seen._steps:
-        overlap = basis.T @ seen._gram @ seen.coefficients
-        total[product] += weight * overlap
-        known += weight * overlap.T @ overlap
-    core = seen.coefficients.T @ seen._gram @ total @ np.linalg.pinv(known)
-    values, vectors = np.linalg.eigh((core + core.T) / 2)
-    seen.coefficients = seen.coefficients @ vectors[:, np.argsort(-np.abs(values))[:rank]]
-
-
 def products(
     data: Case, epsilon: float, seed: int, *, steps: int, norm: int, labels: float = 0.0, extra: int = 0
 ) -> np.ndarray:
@@ -144,7 +132,7 @@ def products(
         seen.improve(DECAY)
     for _ in range(3):
         seen.improve(1.0)
-    keep_leading(seen, data.rank)
+    seen.keep_leading(data.rank)
     return posterior_basis(seen.basis(), seen.covariance(), ones)
 
 

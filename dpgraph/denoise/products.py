@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and_response, unless_vanished
-from dpgraph.tuning import VECTOR
+from dpgraph.tuning import POWER, VECTOR
 from dpgraph.typing import FloatArray
 
 
@@ -55,6 +55,15 @@ class Products:
         """Keep the product with the present basis."""
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
 
+    def drop_idle_columns(self, rank: int) -> None:
+        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
+        if self.coefficients.shape[1] == rank:
+            return
+        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
+        sizes, vectors = _ritz_pairs(ritz, rank)
+        if sizes[rank] <= POWER.no_gap * sizes[rank - 1]:
+            self.coefficients = self.coefficients @ vectors
+
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
         total = np.zeros_like(self.coefficients)
@@ -64,10 +73,31 @@ class Products:
         values, vectors = np.linalg.eigh(total.T @ self._gram @ total)
         self.coefficients = total @ (vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1])))
 
+    def keep_leading(self, rank: int) -> None:
+        """Keep the columns of the basis that the matrix, estimated from all products, stretches most."""
+        total, known = np.zeros_like(self.coefficients), np.zeros((self.coefficients.shape[1],) * 2)
+        for basis, product, weight in self._steps:
+            overlap = basis.T @ self._gram @ self.coefficients
+            total[product] += weight * overlap
+            known += weight * overlap.T @ overlap
+        _, vectors = _ritz_pairs(self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known), rank)
+        self.coefficients = self.coefficients @ vectors
+
     def covariance(self) -> FloatArray:
         """Covariance of the noise in a row of the basis, for products whose noise has one variance in all rows."""
         parts = [self.coefficients[product] / math.sqrt(weight) for _, product, weight in self._steps]
         return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    return (matrix + matrix.T) / 2
+
+
+def _ritz_pairs(ritz: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Decreasing absolute eigenvalues of the symmetric part, and the eigenvectors of the first `rank`."""
+    values, vectors = np.linalg.eigh(_symmetric(ritz))
+    order = np.argsort(-np.abs(values))
+    return np.abs(values[order]), vectors[:, order[:rank]]
 
 
 #: ``steer(seen, rows, variance)``: the next iterate, shape (n, 1), of which `seen` takes note.

@@ -48,19 +48,14 @@ class Answer:
 
     # Shape (n, r), leading ones first
     vectors: FloatArray
-    # Covariance of the noise of a row, shape (r, r), and squared norm of what is of other Ritz vectors in each column
-    covariance: FloatArray
+    # Variance of the noise of their entries, and squared norm of what is of other Ritz vectors, for each column
+    variance: FloatArray
     others: FloatArray
     # Part of the products with plain Ritz vectors, up to 2 r of them, that is outside all bases of their side: what has
     # not converged, and noise of this variance, in so many dimensions
     outside: FloatArray
     outside_variance: FloatArray
     free: int
-
-    @property
-    def variance(self) -> FloatArray:
-        """Variance of the noise of an entry of each column."""
-        return np.diag(self.covariance)
 
     @property
     def noise(self) -> FloatArray:
@@ -153,16 +148,10 @@ class Estimate:
 
 
 class Space:
-    """All pairs of a matrix of this shape: side 0 products A Q, side 1 products A' Q; `symmetric` has one side.
+    """All pairs of a matrix of this shape: side 0 products A Q, side 1 products A' Q; `symmetric` has one side."""
 
-    With `fresh` (and symmetric) Ritz values are safe from noise that later bases follow (:meth:`_fresh_core`): they can
-    be believed where noise is as large as what is sought. Of general matrices far above it, at rank 5, an eigenspace
-    came out worse by two fifths, as their steps end when other Ritz values are small.
-    """
-
-    def __init__(self, shape: tuple[int, int], most: int, *, symmetric: bool, fresh: bool = False) -> None:
+    def __init__(self, shape: tuple[int, int], most: int, *, symmetric: bool) -> None:
         n, m = shape
-        self._is_fresh = fresh
         first = Pairs(m, n, most)
         self.symmetric = symmetric
         self._sides = (first, first) if symmetric else (first, Pairs(n, m, most))
@@ -211,8 +200,6 @@ class Space:
                 1, _Mixture(g, self._energy(1, other), other_seen, other), (mix, back.T), (rank, count)
             )
             return Estimate(values, (left, right), 0.0, min(rank, count))
-        if self._is_fresh:
-            B = mix.T @ self._fresh_core() @ mix
         values, h = np.linalg.eigh(B)
         order = np.argsort(-values if largest else -np.abs(values))
         values, h = values[order], h[:, order]
@@ -220,20 +207,6 @@ class Space:
         energy = self._energy(0, mix) + shift * (across + across.T) + shift**2 * np.eye(len(mix.T))
         answer = self._answer(0, _Mixture(h, energy, seen, mix), (mix, across), (rank, count), shift)
         return Estimate(values, (answer,), shift, min(rank, count))
-
-    def _fresh_core(self) -> FloatArray:
-        """A between all bases, symmetric, each entry from the products with both of its bases.
-
-        A basis may follow the noise of products before it, and point along it. So the later product counts, whose noise
-        is fresh, and the earlier one as far as both do not differ by more than their noise.
-        """
-        stds = self._sides[0].stds
-        inner = self._across[: stds.size, : stds.size]
-        late, early = (np.triu(half) + np.triu(half, 1).T for half in (inner, inner.T))
-        variances = stds**2
-        spread = np.maximum((late - early) ** 2, variances[:, None] + variances)
-        fresh = variances[np.maximum.outer(np.arange(stds.size), np.arange(stds.size))]
-        return np.asarray(late + fresh / spread * (early - late))
 
     def _answer(
         self,
@@ -255,7 +228,7 @@ class Space:
         products = pairs.products @ (mixture.mix @ plain)
         return Answer(
             vectors,
-            _gram(weights / mixture.seen[:, None]),
+            _squares(weights / mixture.seen[:, None]),
             mixture.others(weights, rows),
             products - opposite.bases @ (basis @ (coordinates @ plain)),
             _squares(plain / mixture.seen[:, None]),
@@ -332,10 +305,6 @@ class _Mixture:
         rest = self.vectors[:, rank:]
         squares, axes = np.linalg.eigh(rest.T @ self.energy @ rest)
         return np.asarray(rest @ (axes * np.sqrt(np.maximum(squares, 0.0))))
-
-
-def _gram(columns: FloatArray) -> FloatArray:
-    return np.asarray(columns.T @ columns)
 
 
 def _squares(columns: FloatArray) -> FloatArray:

@@ -84,7 +84,7 @@ def release_leading_space(
         back = _Side("right product {}", matrix.shape[1], lambda Q: np.asarray(matrix.T @ Q))
         sides = [sides[0]._replace(name="left product {}"), back]
     most = _most_steps(matrix.shape, rank)
-    start = orthonormal(call.generator.choice(np.array([-1.0, 1.0]), size=(matrix.shape[1], rank)))
+    start = _orthonormal(call.generator.choice(np.array([-1.0, 1.0]), size=(matrix.shape[1], rank)))
     iteration = _Iteration(sides, neighbours, Space(matrix.shape, most * rank, symmetric=symmetric), start, largest)
     left, steps = 1.0, float(min(KRYLOV.first, most))
     with tqdm(desc="products", disable=BAR.get() is None) as bar:
@@ -96,7 +96,7 @@ def release_leading_space(
             steps = _steps(iteration.noise / call.mu, float(iteration.estimate.sizes.min()), most)
             bar.update()
     estimate = iteration.estimate
-    bases = tuple(polar(answer.vectors) for answer in estimate.answers)
+    bases = tuple(_polar(answer.vectors) for answer in estimate.answers)
     return LeadingSpace(bases, estimate.values[:rank], estimate.sine())
 
 
@@ -126,7 +126,7 @@ class _Iteration:
             self._space.add(number, Q, noisy, std)
             self._bounds[number] = bound
             if self._rounds == 1 and number + 1 < len(self._sides):  # nothing is known of the other side yet
-                self._basis = _flattened(orthonormal(noisy), _share_of_noise(std, noisy))
+                self._basis = _flattened(_orthonormal(noisy), _share_of_noise(std, noisy))
                 self._follows = True
                 continue
             self.estimate = self._space.estimate(self._rank, largest=self._largest)
@@ -164,12 +164,12 @@ def _next_basis(answer: Answer, rank: int, *, follows: bool) -> FloatArray:
     units of their noise, the leading directions are those.
     """
     if not follows:
-        return _flattened(orthonormal(answer.vectors), _share_of_noise(np.sqrt(answer.variance), answer.vectors))
+        return _flattened(_orthonormal(answer.vectors), _share_of_noise(np.sqrt(answer.variance), answer.vectors))
     residuals = answer.outside / np.sqrt(answer.outside_variance)
     largest = max(float(np.abs(residuals).max()), 1.0)  # squares overflow
     residuals /= largest
     _, turned = np.linalg.eigh(residuals.T @ residuals)
-    basis = orthonormal(residuals @ turned[:, ::-1][:, :rank])
+    basis = _orthonormal(residuals @ turned[:, ::-1][:, :rank])
     return _flattened(basis, _share_of_noise(1.0 / largest, residuals))
 
 
@@ -193,16 +193,15 @@ def _flattened(Q: FloatArray, share: float) -> FloatArray:
             high = middle
         else:
             low = middle
-    return orthonormal(Q * np.minimum(1.0, high / np.maximum(lengths, high))[:, None])
+    return _orthonormal(Q * np.minimum(1.0, high / np.maximum(lengths, high))[:, None])
 
 
-def polar(vectors: FloatArray) -> FloatArray:
+def _polar(vectors: FloatArray) -> FloatArray:
     """The orthonormal columns that are nearest to these in direction."""
     lengths = np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(float).tiny)
     left, _, right = np.linalg.svd(vectors / lengths, full_matrices=False)
     return np.asarray(left @ right)
 
 
-def orthonormal(columns: FloatArray) -> FloatArray:
-    """Orthonormal basis of the columns."""
+def _orthonormal(columns: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(columns)[0])

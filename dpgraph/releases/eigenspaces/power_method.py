@@ -1,39 +1,36 @@
-"""A private low-rank adjacency from products with public bases, all of which are kept.
+"""The noisy power method: a private low-rank adjacency from public iterates, with exact Gaussian composition.
 
-The basis Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
-{i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method all products count
-(:mod:`dpgraph.denoise.ritz`), and the first column starts from the noisy degrees. As long as released Ritz values show
-no gap after the rank, the next basis is the last product, as published, with a few columns more than asked for. Then it
-is the answer of all products, whose noise averages out. For an embedding (`denoise`) that answer has posterior means of
-its rows, under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
+The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
+{i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
+(:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
+are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), rows are clipped to one length
+while the iterate is mostly noise, unless released degrees show that some are long by nature, and become posterior means
+under the law of all rows at the end (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.bounds.neighbours import row_norms
-from dpgraph.denoise.empirical_bayes import enough_rows, posterior_means, unless_vanished
+from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
-from dpgraph.denoise.ritz import Answer, Space
+from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
-from dpgraph.releases.eigenspaces.krylov import orthonormal, polar
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import KRYLOV, POWER
+from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
 
 #: Rank under rank="auto".
 POWER_RANK = 2
-#: Lengths at which rows may be cut off.
-_CUTS = 12
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,79 @@ class LowRankAdjacency:
     core: FloatArray
 
 
-def check_products(n: int, rank: int) -> None:
-    """Refuse a low-rank version of an n x n matrix whose products would not fit into memory."""
+@dataclass(frozen=True)
+class _Matrix:
+    """A private symmetric matrix that is seen through its products with public bases."""
+
+    # Public factors of the rows
+    rows: FloatArray
+    # rows * multiply(Q) is the exact product, private
+    multiply: Callable[[FloatArray], FloatArray]
+    # How far multiply(Q) moves between neighbours, in l2
+    bound: Callable[[FloatArray], float]
+    # How far Q' (rows * multiply(Q)) moves, in the Frobenius norm
+    core_bound: Callable[[FloatArray], float]
+    # What rounding adds to `bound` on either neighbour, or None for the allowance of a Measurement
+    error: Callable[[FloatArray], float | None] = lambda _: None
+
+
+def release_low_rank_adjacency(
+    graph: Graph, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
+) -> LowRankAdjacency:
+    """Release degrees and a low-rank adjacency by the noisy power method, for a Gaussian part of a budget.
+
+    With a public tau = `regularization` the matrix is R A R with the R of :func:`row_scales`, else A itself. `denoise`
+    clips rows of noisy iterates, and takes posterior means of the rows at the end, where there are enough of them.
+
+    Notes
+    -----
+    *Guarantee.* Gaussian DP of the part's mu: degrees, products (:func:`~dpgraph.bounds.sensitivity.row_release`) and
+    core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
+    """
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
+    degrees, std = release_degrees(graph, for_degrees)
+    rows = np.ones(graph.n_vertices)
+    if regularization is not None:
+        rows = row_scales(degrees, regularization, w)
+    shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
+    matrix = _Matrix(
+        rows,
+        multiply=lambda Q: graph.multiply(rows[:, None] * Q),
+        bound=lambda Q: sensitivity.row_release(w, pair_norm(rows[:, None] * Q)),
+        core_bound=lambda Q: sensitivity.adjacency_core(w, rows[:, None] * Q),
+        error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
+    )
+    products = call.without(for_degrees, for_core)
+    first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
+    denoise = denoise and enough_rows(graph.n_vertices, rank)
+    # How far the two largest (released) degrees stand out: where rows are alike, long ones are noise.
+    unevenness = pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2)))
+    clips = denoise and (products.mu < POWER.least_mu or products.mu * unevenness < POWER.flat)
+    least = POWER.least_denoised if denoise else POWER.least
+    seen = _release_products(matrix, first, rank, products, least=least, clips=clips)
+    if denoise:
+        seen.keep_leading(rank)
+        Q = posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
+    else:
+        Q = np.asarray(np.linalg.qr(seen.basis())[0])
+    return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
+
+
+def check_products(n: int, rank: int, mu: float = math.inf) -> None:
+    """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
+    copies = 2 * _iterations(mu, POWER.least_denoised) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
-    check_memory(what, products=(2 * (KRYLOV.first + 1), n, rank + _extra(n, rank)))
+    check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
+
+
+def _iterations(mu: float, least: int) -> int:
+    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), POWER.most)), least)
+
+
+def _extra(n: int, rank: int, mu: float) -> int:
+    """Columns beyond the rank."""
+    return min(POWER.extra, 2 * rank - 1, n - rank) if mu >= POWER.least_mu else 0
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
@@ -59,113 +125,50 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
 
 
-def release_low_rank_adjacency(
-    graph: Graph, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
-) -> LowRankAdjacency:
-    """Release degrees and a low-rank adjacency, for a Gaussian part of a budget.
+def _release_products(
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
+) -> Products:
+    """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
+    iterations = _iterations(call.mu, least)
+    step = call.at_mu(call.mu / math.sqrt(iterations))
+    seen, rows = Products(Q, iterations), matrix.rows
+    for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
+        if clips and t and seen.noise_share(rows) > POWER.noisy:
+            Q = seen.replace_basis(_clipped(Q))
+        name = f"power iteration {t + 1}"
+        noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
+        seen.add(rows[:, None] * noisy, std**2)
+        if t >= iterations * POWER.trial:
+            seen.drop_idle_columns(rank)
+        seen.improve(POWER.decay)
+        Q = seen.basis()
+    for _ in range(POWER.refinements):
+        seen.improve(1.0)
+    return seen
 
-    With a public tau = `regularization` the matrix is R A R with the R of :func:`row_scales`, else A itself. `denoise`
-    takes posterior means of the rows, where there are enough of them.
 
-    Notes
-    -----
-    *Guarantee.* Gaussian DP of the part's mu: degrees, products (:func:`~dpgraph.bounds.sensitivity.row_release`) and
-    core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each basis is a function of releases before.
-    """
-    call = call.at_mu(call.mu)  # all shares below are shares of this part
-    w, n, side = graph.max_weight, graph.n_vertices, call.part(POWER.side_share)
-    degrees, std = release_degrees(graph, side)
-    rows = np.ones(n) if regularization is None else row_scales(degrees, regularization, w)
-    start = rows * shrunken_degrees(degrees, float(degrees.mean()), std, w)
-    iteration = _Iteration(rows, _first_basis(n, rank, call, start), rank, denoise=denoise)
-    step = call.without(side, side).equal_part(KRYLOV.first)
-    for t in tqdm(range(KRYLOV.first), desc="products", disable=BAR.get() is None):
-        if t:
-            iteration.go_on(may_seek=t < (1 - KRYLOV.reserve) * KRYLOV.first)
-        scaled = rows[:, None] * iteration.basis
-        bound, error = sensitivity.row_release(w, pair_norm(scaled)), sensitivity.product_rounding(w, scaled)
-        released = step.release(Measurement(f"power iteration {t + 1}", graph.multiply(scaled), l2=bound, error=error))
-        iteration.add(released.value, released.std)
-    Q = polar(iteration.vectors())
-    scaled = rows[:, None] * Q
-    bound = sensitivity.adjacency_core(w, scaled)
-    error = CORE_ALLOWANCE * bound / side.mu * rank
-    core = release_symmetric(Measurement("core", scaled.T @ graph.multiply(scaled), l2=bound, error=error), side).matrix
+def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
+    """Leading eigenvectors of Q B Q', and the diagonal core on them, for a released B."""
+    exact, bound = Q.T @ (matrix.rows[:, None] * matrix.multiply(Q)), matrix.core_bound(Q)
+    error = CORE_ALLOWANCE * bound / call.mu * len(exact)
+    core = release_symmetric(Measurement("core", exact, l2=bound, error=error), call).matrix
     values, vectors = np.linalg.eigh(core)
-    order = np.argsort(-np.abs(values))
-    return LowRankAdjacency(degrees, Q @ vectors[:, order], np.diag(values[order]))
-
-
-class _Iteration:
-    """Released products of R A R, and the public basis of the next one."""
-
-    def __init__(self, rows: FloatArray, first: FloatArray, rank: int, *, denoise: bool) -> None:
-        self._rows, self._rank = rows, rank
-        self._denoise = denoise and enough_rows(len(rows), rank)
-        self._size = math.sqrt(float(np.mean(rows**2)))
-        self._space = Space((len(rows), len(rows)), KRYLOV.first * first.shape[1], symmetric=True, fresh=True)
-        self.basis = first
-
-    def add(self, product: FloatArray, std: float) -> None:
-        """Keep the released A R Q for the present basis Q."""
-        self._last, self._std = self._rows[:, None] * product, std * self._size
-        self._space.add(0, self.basis, self._last, self._std)
-
-    def go_on(self, *, may_seek: bool) -> None:
-        """Go on to the next basis."""
-        estimate = self._space.estimate(self._rank)
-        wide = self.basis.shape[1] > self._rank
-        seeks = may_seek and wide and not _shows_gap(estimate.values, self._rank, self._std)
-        following = self._last if seeks else self._means(estimate.answers[0])
-        wanted = max(float(row_norms(self.basis).max() * estimate.sizes.min()), np.finfo(float).tiny)
-        self.basis = _shortened(orthonormal(following), math.sqrt(len(following)) * self._std / wanted)
-
-    def vectors(self) -> FloatArray:
-        """The answer of all products."""
-        return self._means(self._space.estimate(self._rank).answers[0])
-
-    def _means(self, answer: Answer) -> FloatArray:
-        if not self._denoise:
-            return answer.vectors
-        means = posterior_means(answer.vectors, answer.covariance, self._rows / self._size)
-        return unless_vanished(means, answer.vectors)
-
-
-def _shows_gap(values: FloatArray, rank: int, std: float) -> bool:
-    """Whether Ritz values in decreasing order drop to a half after the rank, and noise could not be the last of them.
-
-    The spectrum of symmetric noise of this standard deviation ends at 2 std sqrt(k) for k values.
-    """
-    sizes = np.abs(values)
-    return bool(max(sizes[rank : rank + 1].sum(), 2.0 * std * math.sqrt(len(sizes))) <= sizes[rank - 1] / 2)
-
-
-def _shortened(Q: FloatArray, noise: float) -> FloatArray:
-    """An orthonormal basis near Q, of shorter rows, whose product is expected to have the least error.
-
-    The next product has noise in proportion to its longest row: of the norm `noise` for a row of length 1, in units of
-    the value that is sought. It halves the part of Q that was cut off, if values below are half of that one.
-    """
-    lengths, best, least = row_norms(Q), Q, math.inf
-    for longest in np.geomspace(math.sqrt(float(np.mean(lengths**2))), float(lengths.max()), _CUTS):
-        cut = orthonormal(Q * np.minimum(1.0, longest / np.maximum(lengths, longest))[:, None])
-        kept = max(float(np.linalg.svd(cut.T @ Q, compute_uv=False).min()) ** 2, np.finfo(float).tiny)
-        error = math.hypot(noise * float(row_norms(cut).max()), math.sqrt(max(1.0 - kept, 0.0)) / 2) / math.sqrt(kept)
-        if error < least:
-            best, least = cut, error
-    return best
+    kept = np.argsort(-np.abs(values))[:rank]
+    return Q @ vectors[:, kept], np.diag(values[kept])
 
 
 def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray:
     """Orthonormalise the public start, and random signs, whose rows are as long as each other."""
-    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank)))
+    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank, call.mu)))
     columns[:, 0] = start
-    return orthonormal(columns)
+    return np.asarray(np.linalg.qr(columns)[0])
 
 
-def _extra(n: int, rank: int) -> int:
-    """Columns beyond the rank until a gap shows."""
-    return min(POWER.extra, n - rank)
+def _clipped(Q: FloatArray) -> FloatArray:
+    """Rows clipped to their root mean square length, orthonormal again."""
+    lengths = np.linalg.norm(Q, axis=1)
+    limit = math.sqrt(float(np.mean(lengths**2)))
+    return np.asarray(np.linalg.qr(Q * np.minimum(1.0, limit / np.maximum(lengths, limit))[:, None])[0])
 
 
 def pair_norm(X: FloatArray) -> float:

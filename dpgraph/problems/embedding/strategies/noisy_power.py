@@ -3,6 +3,7 @@
 Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
 """
 
+import math
 from typing import NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
@@ -61,7 +62,8 @@ def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) 
 
 def _check(options: NoisyPower, facts: Facts) -> None:
     check_options(options, facts.n, facts.max_weight)
-    check_products(facts.n, check_rank(options.rank, facts.n, POWER_RANK)[-1])
+    mu = math.inf if options.rank == 1 else facts.mu  # a single vector has its own number of products
+    check_products(facts.n, check_rank(options.rank, facts.n, POWER_RANK)[-1], mu)
     if options.rank == 1 and facts.epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
             f"products of a single vector need epsilon >= {_LEAST_EPSILON:.2g}: below, their noise cannot be drawn "
