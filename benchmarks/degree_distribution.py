@@ -2,7 +2,7 @@
 
     python benchmarks/degree_distribution.py
 
-prints the table of docs/degrees.md, and for each graph what no mechanism can do (:func:`least_distance`).
+prints results/degree_distribution.md, and for each graph what no mechanism can do (:func:`least_distance`).
 """
 
 from collections import Counter
