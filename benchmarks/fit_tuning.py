@@ -387,6 +387,12 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         *(above_bulk(300, rank, 250.0, ratio, 1.0) for rank, ratio in ((1, 1.0), (1, 10.0), (3, 2.0), (3, 30.0))),
         *(above_bulk(300, rank, 60.0, 1.0, 1.0) for rank in (1, 3)),
     ),
+    "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
+    "Power.least_denoised": tuple(
+        embedding(make, rank, epsilon, "noisy-power", DELTA)
+        for make, rank in ((even(1200, 300, -0.75), 2), (block(600, 3, 250, 0.3), 3))
+        for epsilon in (0.25, 0.5)
+    ),
     "GapTest": tuple(embedding(GAPS, 2, epsilon, GAP, DELTA) for epsilon in (1.0, 2.0, 4.0)),
     "StabilityTest": CERTIFIED,
     "Embedding": EMBEDDINGS,
@@ -417,7 +423,6 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "EmbeddingRule.even_ratio": (*BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
     "EmbeddingRule.least_degree": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_RATIO, *BY_SIZE),
-    "EmbeddingRule.visible": (*BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
     "EmbeddingRule.vector_by_answers": tuple(
         embedding(group(1600, 100, 0.7, 25), 1, epsilon) for epsilon in (2.0, 4.0, 5.0)
@@ -455,7 +460,12 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Krylov.reserve": (0.1, 0.2, 0.5),
     "Krylov.seen": (0.25, 0.35, 0.7),
     "Krylov.columns": (100, 200, 640),
+    "Power.trial": (0.0, 0.7, 1.0),
+    "Power.no_gap": (0.0, 0.75, 1.0),
+    "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
+    "Power.least_denoised": (4, 6, 12, 16),
+    "Power.refinements": (0, 1, 6),
     "Vector.power": (0.25, 0.75, 1.0),
     "Vector.decay": (0.0, 0.3, 0.6),
     "Vector.last_decays": ((), (0.5,), (1.0,), (0.25, 0.5, 0.75, 1.0)),

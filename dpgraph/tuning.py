@@ -191,10 +191,20 @@ class TwoStage:
 
 @dataclass(frozen=True)
 class Power:
-    """Products of an adjacency matrix with several public columns (releases.eigenspaces.power_method)."""
+    """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
-    extra: int = 3  # Columns beyond the rank, until a gap shows; >= 0
-    side_share: float = 0.05  # Share for the degrees, and for the r x r matrix in the basis
+    iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
+    least: int = 6  # At least so many
+    least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
+    most: int = 24  # At most so many
+    extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
+    least_mu: float = 0.4  # See extra; > 0
+    trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
+    core_share: float = 0.05  # Share for the r x r matrix in the basis
+    degree_share: float = 0.04  # Share for the degrees
+    decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
+    refinements: int = 3  # Projections onto the last estimate in the end
 
 
 @dataclass(frozen=True)
@@ -307,7 +317,6 @@ class EmbeddingRule:
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0
-    visible: float = 4.0  # Answers find nothing if the norm of their noise is above so many average degrees; > 0
     share: float = 0.003  # Share of epsilon for the bit that says so
 
 
