@@ -4,8 +4,8 @@ The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w s
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
 (:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
 are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), the longest rows of an iterate,
-which set the noise of its product, are cut off as far as that is worth it. Once a gap shows, and at the end, rows are
-posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
+which set the noise of its product, are cut off as far as that is worth it. Once that gap shows, and at the end, rows
+are posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
@@ -127,22 +127,26 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
     """Release products with iterates that improve, and refine the last basis."""
     iterations = _iterations(call.mu, POWER.least_denoised if denoise else POWER.least)
-    step = call.at_mu(call.mu / math.sqrt(iterations))
-    seen, rows, found = Products(Q, iterations), matrix.rows, False
+    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial_denoised if denoise else POWER.trial
+    seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         name = f"power iteration {t + 1}"
         noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
-        product = rows[:, None] * noisy
+        product, noise = rows[:, None] * noisy, float(np.linalg.norm(rows)) * std  # the norm of noise in a column
         seen.add(product, std**2)
-        noise = float(np.linalg.norm(rows)) * std  # norm of that of a column
-        if t >= iterations * POWER.trial:
+        if wide and t >= iterations * trial:
             value, spectrum = seen.drop_idle_columns(rank), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
             found = found or (denoise and spectrum <= value / 2)
         seen.improve(1.0 if found else POWER.decay)
         Q = seen.basis()
-        if denoise:
-            Q = posterior_basis(Q, seen.covariance(), rows) if found else Q
+        if not denoise or t + 1 == iterations:
+            continue
+        if found:
+            Q = posterior_basis(Q, seen.covariance(), rows)
+        if wide:
             Q = seen.replace_basis(_shortened(Q, noise / _size(product, noise, rank)))
+        elif seen.noise_share(rows) > POWER.noisy:
+            Q = seen.replace_basis(_clipped(Q))
     for _ in range(POWER.refinements):
         seen.improve(1.0)
     return seen
@@ -171,6 +175,13 @@ def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray
     return np.asarray(np.linalg.qr(columns)[0])
 
 
+def _clipped(Q: FloatArray, longest: float | None = None) -> FloatArray:
+    """Rows clipped to this length, or their root mean square one, orthonormal again."""
+    lengths = row_norms(Q)
+    limit = math.sqrt(float(np.mean(lengths**2))) if longest is None else longest
+    return np.asarray(np.linalg.qr(Q * np.minimum(1.0, limit / np.maximum(lengths, limit))[:, None])[0])
+
+
 def _shortened(Q: FloatArray, noise: float) -> FloatArray:
     """An orthonormal basis near Q, of shorter rows, whose product is expected to have the least error.
 
@@ -180,7 +191,7 @@ def _shortened(Q: FloatArray, noise: float) -> FloatArray:
     """
     lengths, best, least = row_norms(Q), Q, math.inf
     for longest in np.geomspace(math.sqrt(float(np.mean(lengths**2))), float(lengths.max()), _CUTS):
-        cut = np.linalg.qr(Q * np.minimum(1.0, longest / np.maximum(lengths, longest))[:, None])[0]
+        cut = _clipped(Q, longest)
         kept = max(float(np.linalg.svd(cut.T @ Q, compute_uv=False).min()) ** 2, np.finfo(float).tiny)
         error = math.hypot(noise * float(row_norms(cut).max()), math.sqrt(max(1.0 - kept, 0.0)) / 4) / math.sqrt(kept)
         if error < least:
