@@ -23,11 +23,11 @@ MAKERS: dict[str, tuple[str, ...]] = {
         name: (f"benchmarks/{name}.py",)
         for name in (
             "ablation", "attributes", "bisection_peers", "communities", "correlation_rounding", "cosine", "covariance",
-            "covariance_printed", "csp_scale", "cut_peers", "cut_success", "distributed_graphs", "eigenspace_labels",
-            "false_bounds", "gset", "gset_time", "linear_queries", "linear_queries_peers", "load", "marginal_solvers",
-            "marginals", "marginals_sparse", "marginals_structured", "marginals_weights", "optimal_cuts",
-            "optimal_tori", "peers_published", "plan_accuracy", "planted", "projections", "projector_gap",
-            "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
+            "covariance_printed", "csp_scale", "cut_peers", "cut_success", "degree_distribution", "distributed_graphs",
+            "eigenspace_labels", "false_bounds", "gset", "gset_time", "linear_queries", "linear_queries_peers", "load",
+            "marginal_solvers", "marginals", "marginals_sparse", "marginals_structured", "marginals_weights",
+            "optimal_cuts", "optimal_tori", "peers_published", "plan_accuracy", "planted", "projections",
+            "projector_gap", "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
         )
     },
     "answer-rule": ("benchmarks/answer_rule.py",),
@@ -35,7 +35,6 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "audit_attack": ("-m", "tests.privacy.attack"),
     "communities_peers": ("benchmarks/communities_beside_peers.py",),
     "covariance_shares": ("benchmarks/covariance.py", "--part", "shares"),
-    "degree_distribution": ("benchmarks/degree_distribution.py",),
     "densest": ("-m", "benchmarks.densest"),
     "frontier": ("benchmarks/frontier.py", "--full"),
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
