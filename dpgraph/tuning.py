@@ -320,7 +320,6 @@ class EmbeddingRule:
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0
-    visible: float = 4.0  # Answers find nothing if the norm of their noise is above so many average degrees; > 0
     share: float = 0.003  # Share of epsilon for the bit that says so
 
 

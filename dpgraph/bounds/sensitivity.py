@@ -76,7 +76,7 @@ def degree_excess(max_weight: float, share: float) -> float:
 
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
-    degrees grows by at most 2 w. The larger or smaller of this and of that sum, of either sign, moves no more.
+    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees moves no more.
     """
     return 2.0 * (1.0 + share) * max_weight
 

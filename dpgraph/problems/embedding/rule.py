@@ -28,8 +28,8 @@ from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
 
-#: Automatic answers stop at this part of the limit: more of them take over a quarter of a minute.
-_FLIPS = 1 / 2
+#: Automatic answers stop at this part of the limit, ten million false ones: more take over five seconds.
+_FLIPS = 1 / 5
 
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
@@ -79,9 +79,6 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the products.
 
-    And only if answers have a chance: the norm of their noise, sqrt(n)/(2 sinh(epsilon/2)), is at most some average
-    degrees, as the eigenvalues of real graphs are. Where nothing is found, products are cheaper.
-
     Only its sign may be published. A small stage of the whole call is spent
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
@@ -91,8 +88,6 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum() - share * degrees.sum())
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), graph.n_vertices)
     missing = graph.n_vertices * least - float(degrees.sum())
-    noise = min(math.sqrt(graph.n_vertices) * answer_noise(whole), graph.n_vertices)
-    visible = float(degrees.sum()) - graph.n_vertices * noise * graph.max_weight / EMBEDDING_RULE.visible
     bound = sensitivity.degree_excess(graph.max_weight, share)
-    measurement = Measurement("choice by degrees", np.array([min(max(excess, missing), visible)]), l1=bound)
+    measurement = Measurement("choice by degrees", np.array([max(excess, missing)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number
