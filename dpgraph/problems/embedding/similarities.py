@@ -85,7 +85,7 @@ def private_node_similarities(  # noqa: PLR0913
     than too large.
 
     *Small budgets.* Where the noise of randomized response leaves nothing of the private matrix, as a public rule finds
-    from released numbers, the similarities are those that the private degrees alone expect, and vectors have one column.
+    from released numbers, similarities are those that the private degrees alone expect, and vectors have one column.
 
     References
     ----------
