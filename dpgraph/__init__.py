@@ -7,7 +7,7 @@ them stands in ``__init__.pyi``, which ``python -m tests.stubs`` writes from the
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Module -> the public names that it defines.
 _EXPORTS = {

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 
 import networkx as nx
@@ -14,6 +15,7 @@ from dpgraph import datasets
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.text_formats import rows_of_vertices
 from dpgraph.interfaces.cli import main
+from tests.about import each
 
 NAMES = nx.relabel_nodes(nx.cycle_graph(6), dict(enumerate(["ann", "bob", "cem", "dan", "eva", "fay"])))
 CYCLE = nx.cycle_graph(6)
@@ -100,8 +102,11 @@ def refused(read, word):
     return message
 
 
-@pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS)
-@pytest.mark.parametrize(("text", "word"), [*TEXTS.values(), *ROWS.values()], ids=[*TEXTS, *ROWS])
+@each(
+    "text, word, wrap",
+    [(text, word, wrap) for text, word in [*TEXTS.values(), *ROWS.values()] for wrap in WRAPPINGS.values()],
+    parts=2,
+)
 def test_no_reader_takes_it_for_an_edge_list(tmp_path, text, word, wrap):
     path = tmp_path / "graph.txt"
     path.write_bytes(wrap(text))
@@ -149,8 +154,7 @@ def test_directed_files_and_weights_of_formats(tmp_path):
         datasets.read_sparse(tmp_path / "g.graphml")
 
 
-@pytest.mark.parametrize("name", ["pairs", "DOT", "a matrix"])
-@pytest.mark.parametrize("command", ["degrees", "max-cut", "csp"])
+@each("command, name", list(itertools.product(["degrees", "max-cut", "csp"], ["pairs", "DOT", "a matrix"])), parts=2)
 def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     text, word = (TEXTS | ROWS)[name]
     (path := tmp_path / "graph.txt").write_bytes(text)
@@ -164,8 +168,8 @@ def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     assert not any(secret in err for secret in SECRETS)
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
+@each(
+    "name, word",
     [
         ("g.json", "json.load"),
         ("g.graphml.gz", "read_graphml"),
@@ -176,6 +180,7 @@ def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
         ("g.adjlist", "read_adjlist"),
         ("g.tgf", "two ends"),
     ],
+    parts=2,
 )
 def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_better(tmp_path, capsys, name, word):
     path = tmp_path / name
@@ -187,7 +192,7 @@ def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_be
         assert "--format edgelist" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "3 3\n2 3\n1 3\n1 4\n",  # one edge stands once
@@ -201,6 +206,7 @@ def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_be
         "dl bob\nbob ann\n",
         "p ann\nann bob\n",
     ],
+    parts=2,
 )
 def test_edge_lists_are_edge_lists(tmp_path, text):
     path = tmp_path / "graph.txt"
@@ -231,7 +237,7 @@ def test_large_edge_lists_are_not_divided_into_lines(monkeypatch):
     assert rows_of_vertices(b"0 1 5\n" + b"1 2 5\n" * 1000) is None
 
 
-@pytest.mark.parametrize("text", [TEXTS["pairs"][0], READ["GraphML"][0], READ["Matrix Market"][0]])
+@each("text", [TEXTS["pairs"][0], READ["GraphML"][0], READ["Matrix Market"][0]], parts=2)
 def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
     path = tmp_path / "table.csv"
     path.write_bytes(text)
@@ -242,9 +248,7 @@ def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
         assert not any(secret in out + err for secret in SECRETS)
 
 
-@pytest.mark.parametrize(
-    ("header", "fits"), [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)]
-)
+@each("header, fits", [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)], parts=2)
 def test_a_record_is_not_published_as_names_of_columns(tmp_path, capsys, header, fits):
     path = tmp_path / "table.csv"
     path.write_text(header + "\n1,2\n3,4\n")

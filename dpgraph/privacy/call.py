@@ -41,7 +41,7 @@ LEAST_MU = 1e-12
 
 @dataclass(frozen=True)
 class Measurement:
-    """Numbers that are to be released, and what one neighbour changes in them."""
+    """Numbers that are to be released, and their sensitivity."""
 
     #: Of the line in the ledger.
     name: str
@@ -78,7 +78,7 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class NoisyMaximum:
-    """Chooses the column of the noisily largest score of each row, for one line of the ledger."""
+    """Report-noisy-max for each row of scores, for one line of the ledger."""
 
     noise: NoiseSource
     #: Of the grid on which scores get their noise, and of the noise.
@@ -138,7 +138,7 @@ class Call:
 
     @property
     def edges(self) -> int:
-        """How many pairs at a vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
+        """How many pairs that share a vertex a bound may be about: 1 unless the call is Gaussian alone, for persons."""
         return self.ledger.group.edges if self.ledger.gaussian_only else 1
 
     @property
@@ -261,9 +261,9 @@ class Call:
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
 
     def noisy_maximum(self, name: str, bound: float, unit: float, *, pairs: Pairs = Pairs.ANY) -> NoisyMaximum:
-        """Enter choices of the largest of scores, multiples of `unit`, that move in one direction by at most `bound`.
+        """Enter a report-noisy-max of scores, multiples of `unit`, that change in one direction by at most `bound`.
 
-        Where the noise is wide, the scores are rounded to a coarser grid first. Rounding is monotone: they still move
+        Where the noise is wide, the scores are rounded to a coarser grid first. Rounding is monotone: they still change
         in one direction, by a step more, which is charged here and nowhere else.
         """
         step = grid_step(bound / self.epsilon, unit, bits=LAPLACE_BITS)

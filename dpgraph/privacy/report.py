@@ -14,7 +14,8 @@ class Pairs(StrEnum):
     """Which vertex pairs a release reads, in words.
 
     Neighbours differ in one pair. It lies inside or outside a public set of rows, so that it is read by the lines about
-    one kind of pairs only: lines about the two kinds of a split are disjoint, and both spend the same budget.
+    one kind of pairs only: lines about the two kinds are disjoint, and both may spend the same budget (parallel
+    composition).
     """
 
     ANY = ""
@@ -25,7 +26,7 @@ class Pairs(StrEnum):
 
     @property
     def disjoint(self) -> bool:
-        """Whether lines about these pairs spend again what lines about the other kind are listed with."""
+        """Whether lines about these pairs spend a budget that lines about the other kind of pairs are listed with."""
         return self in (Pairs.OUTSIDE_CORE, Pairs.FIRST_ROWS)
 
 

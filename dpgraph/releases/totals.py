@@ -61,7 +61,7 @@ def rounded_up(share: float) -> float:
 
 
 def release_advantage(exact: float, bound: float, call: Call) -> WeightEstimate:
-    """Release an advantage over chance that moves by at most `bound`, for this part of a Gaussian budget."""
+    """Release an advantage over chance, of sensitivity `bound`, for this part of a Gaussian budget."""
     released = call.release(Measurement("advantage over chance", np.array([exact]), l2=bound, few=True))
     return WeightEstimate(released.number, released.std)
 
@@ -83,7 +83,7 @@ def release_block_weights(
 ) -> Released:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
-    Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
+    Every vertex pair counts in one of these weights, so that all of them together have sensitivity w, in l1 and in l2.
     They come as an upper triangle, shape (k, k): entry (a, b) is the weight between groups a < b, entry (a, a) that
     inside a.
     """
@@ -99,9 +99,10 @@ def release_block_weights(
 
 
 def release_degrees(graph: Graph, call: Call) -> Released:
-    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each.
+    """Release all weighted degrees for this part of the budget: one edge changes two of them by at most w each.
 
-    The edges of a person share a vertex: l2 is the change by all of them over their number, the line of one edge.
+    Where up to k edges of a person are protected, which share a vertex, the l2-sensitivity is that of all of them over
+    k, for the ledger's line about one edge.
     """
     w = graph.max_weight
     l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w, call.edges) / call.edges

@@ -18,6 +18,7 @@ from dpgraph.privacy.grid import laplace_grid, laplace_quantile, split
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.subgraphs import release_by_local_bounds
+from tests.about import each
 
 SCALES = [float(f"1e{k}") * m for k in range(-3, 16) for m in (1.0, 1 / 3)] + [2.0**28, 2.0**29 - 1, 2.0**29, 2.0**49]
 DELTAS = [float(f"1e{k}") for k in range(-3, -16, -1)]
@@ -56,7 +57,7 @@ def values(scale, slack):
     return sorted({place % step for place in places})
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@each("scale", SCALES, parts=2)
 def test_the_bound_fails_with_its_probability_at_most_and_is_not_wasteful(scale):
     with mpmath.workdps(50):
         for delta in DELTAS:
@@ -67,8 +68,7 @@ def test_the_bound_fails_with_its_probability_at_most_and_is_not_wasteful(scale)
                 assert max(failure(scale, value, shorter) for value in values(scale, shorter)) > delta
 
 
-@pytest.mark.parametrize("bits", [0, 1, 2])
-@pytest.mark.parametrize("scale", [5.0, 17.0, 50.0])
+@each("scale, bits", list(itertools.product([5.0, 17.0, 50.0], [0, 1, 2])), parts=2)
 def test_the_worst_value_between_two_points_is_found(scale, bits, monkeypatch):
     """On coarse grids every value and every slack is tried: the least slack that does is the quantile."""
     monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
@@ -87,7 +87,7 @@ def test_what_was_used_before_exceeds_its_delta():
         assert failure(1e12, 0, ideal) > 1.0005e-10
 
 
-@pytest.mark.parametrize(("scale", "bits"), [(3.7, 28), (40.0, 1)])
+@each("scale, bits", [(3.7, 28), (40.0, 1)], parts=2)
 def test_draws_fall_below_as_often_as_the_law_says(scale, bits, monkeypatch):
     monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
     value, slack = 1003, laplace_quantile(scale, 0.2)
@@ -109,7 +109,7 @@ class _Width(Subgraphs):
         return 0
 
 
-@pytest.mark.parametrize("width", [2**53 + 1, 2**60 - 1, 3 * 2**70 + 5])
+@each("width", [2**53 + 1, 2**60 - 1, 3 * 2**70 + 5], parts=2)
 def test_rounding_of_a_large_number_to_a_double_is_part_of_the_bound(width, monkeypatch):
     """With noise of 0 that still leaves the bound at the width: the double that is released may lie below it."""
     monkeypatch.setattr(NoiseSource, "_laplace", lambda self, shape, scale: np.zeros(shape))
@@ -121,8 +121,7 @@ def test_rounding_of_a_large_number_to_a_double_is_part_of_the_bound(width, monk
     assert released.noise["law"] == "Laplace"
 
 
-@pytest.mark.parametrize("scale", [0.2, 0.7, 3.0, 40.3, 1e6, 3e12])
-@pytest.mark.parametrize("miss", [0.3, 0.05, 1e-6])
+@each("miss, scale", list(itertools.product([0.3, 0.05, 1e-6], [0.2, 0.7, 3.0, 40.3, 1e6, 3e12])), parts=2)
 def test_an_interval_of_laplace_noise_covers_what_it_says(scale, miss):
     width = half_width({"law": "Laplace", "scale": scale}, miss)
     assert width <= 1.002 * scale * math.log(1 / miss) + 1
@@ -141,7 +140,7 @@ def test_the_event_and_its_slack_are_one_entry():
         call.laplace_event("bound", 4e-7, scale=5.0)
 
 
-@pytest.mark.parametrize("scale", [2.0, 7.3, 400.0])
+@each("scale", [2.0, 7.3, 400.0], parts=2)
 def test_tails_of_cauchy_noise_are_at_least_and_nearly_those_of_the_law(scale):
     distances = [0, 1, math.ceil(scale), 5 * math.ceil(scale)]
     with mpmath.workdps(30):
@@ -151,8 +150,7 @@ def test_tails_of_cauchy_noise_are_at_least_and_nearly_those_of_the_law(scale):
             assert 1 - near / total <= bound <= (1 - near / total) * 1.25
 
 
-@pytest.mark.parametrize("widths", [(1,), (5, 1), (300, 7, 1)])
-@pytest.mark.parametrize("epsilon", [2.0**-9, 0.1, 3.0])
+@each("epsilon, widths", list(itertools.product([2.0**-9, 0.1, 3.0], [(1,), (5, 1), (300, 7, 1)])), parts=2)
 def test_tails_of_a_ladder_are_those_of_the_law(widths, epsilon):
     exponent = rung_exponent(epsilon, len(widths) - 1, 1)
     corner = np.array([*widths, 0, 0][:3], dtype=float)[:, None]
@@ -175,7 +173,7 @@ def test_tails_of_a_ladder_are_those_of_the_law(widths, epsilon):
             assert exact <= bound <= exact * (1 + 1e-7)
 
 
-@pytest.mark.parametrize("pattern", ["triangle", "4-clique"])
+@each("pattern", ["triangle", "4-clique"], parts=2)
 def test_released_bounds_on_widths_take_that_slack_for_their_share_of_delta(pattern, monkeypatch):
     monkeypatch.setattr(NoiseSource, "_laplace", lambda self, shape, scale: np.zeros(shape))
     whole = open_call(epsilon=1.0, delta=1e-6, accountant=None, relation=Edge(), noise=0, staged=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import EmbeddingMechanism
 
 #: Noise of a larger budget is none.
-_LARGEST_EPSILON = 100.0
+_LARGEST_EPSILON = 100
 
 
 @private_function
@@ -135,8 +135,15 @@ def _is_noise(private: PrivateNormalizedAdjacency) -> bool:
 
 
 def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
-    """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2."""
+    """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2.
+
+    Degrees are moved towards their mean, by the part of their variance that is their own noise.
+    """
     degrees = private.degrees / private.max_weight
+    noise = next((2 * line.scale**2 for line in private.privacy.entries if line.name == "degrees"), 0.0)
+    mean, spread = float(degrees.mean()), float(degrees.var())
+    kept = max(1 - noise / private.max_weight**2 / spread, 0.0) if spread > 0 else 0.0
+    degrees = mean + math.sqrt(kept) * (degrees - mean)
     degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(float(degrees.mean()), 0.0))
     total = float(degrees.sum())
     if not total > 0:
