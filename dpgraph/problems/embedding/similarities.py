@@ -123,15 +123,20 @@ def private_node_similarities(  # noqa: PLR0913
 def _is_noise(private: PrivateNormalizedAdjacency) -> bool:
     """Whether false answers leave next to nothing of the private matrix but what degrees say.
 
-    An answer about a pair has noise of standard deviation 1/(2 sinh(epsilon/2)), so that the norm of all of them,
-    normalized, is about sqrt(n) times the mean of 1/c_i, c being the scale. The second eigenvalue is compared with it.
+    Normalized by the scale c, the noise of all answers has a norm of about 2 sqrt(n) times that of one and the mean of
+    1/c_i. The second eigenvalue is compared with it.
     """
     if not isinstance(private.mechanism, str) or private.mechanism != ANSWERS or not np.all(private.scale > 0):
         return False
-    answer = 0.5 / math.sinh(min(private.privacy.epsilon, _LARGEST_EPSILON) / 2) * private.max_weight
+    answer = _answer_noise(private) * private.max_weight
     norm = 2 * answer * math.sqrt(len(private.scale)) * float(np.mean(1 / private.scale))
     second = np.sort(np.abs(np.linalg.eigvalsh(private.core)))[:-1].max(initial=0.0)
     return bool(second < SIMILARITIES.least_signal * norm)
+
+
+def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
+    """Standard deviation of a false answer about a pair, in units of the largest weight; degrees are sums of n."""
+    return 0.5 / math.sinh(min(private.privacy.epsilon, _LARGEST_EPSILON) / 2)
 
 
 def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
@@ -140,9 +145,8 @@ def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
     Degrees are moved towards their mean, by the part of their variance that is their own noise.
     """
     degrees = private.degrees / private.max_weight
-    noise = next((2 * line.scale**2 for line in private.privacy.entries if line.name == "degrees"), 0.0)
-    mean, spread = float(degrees.mean()), float(degrees.var())
-    kept = max(1 - noise / private.max_weight**2 / spread, 0.0) if spread > 0 else 0.0
+    mean, spread, noise = float(degrees.mean()), float(degrees.var()), len(degrees) * _answer_noise(private) ** 2
+    kept = max(1 - noise / spread, 0.05) if spread > 0 else 0.0  # some, for their order
     degrees = mean + math.sqrt(kept) * (degrees - mean)
     degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(float(degrees.mean()), 0.0))
     total = float(degrees.sum())
