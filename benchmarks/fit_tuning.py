@@ -461,6 +461,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Krylov.seen": (0.25, 0.35, 0.7),
     "Krylov.columns": (100, 200, 640),
     "Power.trial": (0.0, 0.7, 1.0),
+    "Power.trial_denoised": (0.0, 0.35, 0.7, 1.0),
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),

@@ -198,16 +198,15 @@ class Power:
     least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
     most: int = 24  # At most so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
-    least_mu: float = 0.4  # See extra; rows are clipped below it too; > 0
+    least_mu: float = 0.4  # See extra; > 0
     trial: float = 0.35  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    trial_denoised: float = 0.5  # ... where rows are posterior means from then on; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     core_share: float = 0.05  # Share for the r x r matrix in the basis
     degree_share: float = 0.04  # Share for the degrees
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
-    # Rows are clipped while noise is more than this part of the squared norm of the iterate; in [0, 1]
+    # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
     noisy: float = 0.12
-    # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
-    flat: float = 2.8
     refinements: int = 3  # Projections onto the last estimate in the end
 
 
@@ -370,6 +369,7 @@ class Similarities:
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
+    least_signal: float = 0.25  # Second eigenvalue over the norm of the noise, below which degrees tell as much; > 0
 
 
 ONE_SIDED: Final = OneSided()
