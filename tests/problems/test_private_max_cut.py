@@ -284,7 +284,7 @@ def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_
         assert call(delta=delta, on_halt="fallback").privacy.delta == delta
 
 
-@each("strategy", CUTS.strategies, parts=2)
+@each("strategy", CUTS.strategies.values(), parts=2)
 def test_an_options_object_of_defaults_is_the_name(strategy):
     given = {"epsilon": 40.0, "delta": DELTA, "rng": 0, "on_halt": "fallback"}
     one, two = (

@@ -59,6 +59,7 @@ def calls() -> list[Callable[[], object]]:
     planted, random = datasets.planted_csp(20, 8, 3, 0.9, rng=0), dpgraph.TwoCSP(5, 3)
     for u, v in nx.complete_graph(5).edges:
         random.add_constraint(u, v, np.random.default_rng(5 * u + v).random((3, 3)))
+    colours = dpgraph.TwoCSP.from_networkx(nx.gnm_random_graph(30, 200, seed=0), "coloring", 3)
     budget: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
     of_sparse: list[Callable[..., object]] = [
         partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
@@ -81,6 +82,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
         partial(dpgraph.max_bisection, large, sweeps=10),
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
+        partial(dpgraph.max_2csp, colours, search="optimal", seeds=0, rounds=1, sweeps=2),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
 
