@@ -366,9 +366,6 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Core.pure_below": BY_EPSILON,
     "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
     "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
-    "TwoStage": tuple(
-        parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
-    ),
     "Power": PRODUCTS,
     "Vector": LEADING,
     "Residual": FAR,

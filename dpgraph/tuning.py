@@ -181,15 +181,6 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class TwoStage:
-    """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage)."""
-
-    degree_share: float = 0.04  # Share for the degrees
-    # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
-    edges_per_flip: float = 1.2
-
-
-@dataclass(frozen=True)
 class Power:
     """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
@@ -381,7 +372,6 @@ SYNTHESIS: Final = Synthesis()
 CORE: Final = Core()
 ANSWER_RULE: Final = AnswerRule()
 TABLES: Final = Tables()
-TWO_STAGE: Final = TwoStage()
 POWER: Final = Power()
 KRYLOV: Final = Krylov()
 VECTOR: Final = Vector()

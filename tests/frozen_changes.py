@@ -33,6 +33,7 @@ CHANCE = "coherence releases the advantage of its answer over chance, and halts 
 STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
 
 CHANGED = {
+    r"private_max_(k_cut|2csp)\(.* mechanism=core-response ": "the strategy is gone: auto never took it, and it earned no more on any fresh input",
     r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,
     r"private_max_(cut|bisection)\(five-cycle\) epsilon=": STREAM,

@@ -173,10 +173,5 @@ class RandomizedResponse(_Denoised):
 
 
 @dataclass(frozen=True)
-class CoreResponse:
-    """Pairs in a core of large (released) degrees answer at random, others look once: for a large epsilon. Pure."""
-
-
-@dataclass(frozen=True)
 class PermuteAndFlip:
     """The noisily largest of all cuts of at most 20 vertices. Pure."""

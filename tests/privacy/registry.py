@@ -412,7 +412,6 @@ ENTRIES: tuple[Entry, ...] = (
             (all_graph_neighbours, {}),
             (all_graph_neighbours, {"noise": "laplace"}),
             (iterate_neighbours, {"mechanism": "bounded-iterates"}),
-            (all_graph_neighbours, {"mechanism": "core-response"}),
             (all_graph_neighbours, {"mechanism": "randomized-response"}),
         )
     ),

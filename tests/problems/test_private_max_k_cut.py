@@ -61,7 +61,7 @@ def test_pairs_answer_for_themselves_where_an_average_degree_says_that_few_answe
     assert chosen == choice or (choice is None and isinstance(chosen, Undecided))
 
 
-@pytest.mark.parametrize("mechanism", ["bounded-iterates", "core-response", "randomized-response"])
+@pytest.mark.parametrize("mechanism", ["bounded-iterates", "randomized-response"])
 def test_every_mechanism_finds_three_parts_and_says_what_it_is(mechanism):
     result = private_max_k_cut(GRAPH, 3, epsilon=6.0, delta=1e-6, mechanism=mechanism, rng=0)
     assert result.mechanism == mechanism
@@ -208,7 +208,7 @@ def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
         {"mechanism": "coherence"},
         {"mechanism": Coherence()},
         {"mechanism": "gaussian"},
-        {"adjacency": "label-edge", "mechanism": "core-response"},
+        {"adjacency": "label-edge", "mechanism": "randomized-response"},
         {"adjacency": "label-edge", "relation": np.eye(3)},
     ],
 )

@@ -17,7 +17,7 @@ from dpgraph.problems.answer_rule import response_or_sweeps
 from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
 from dpgraph.problems.cut.solve import answer_weights, check_projection, project_released, solver_options, unnormalized
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
-from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates, Coherence, CoreResponse, RandomizedResponse
+from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates, Coherence, RandomizedResponse
 from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.constraints import (
@@ -31,7 +31,6 @@ from dpgraph.releases.random_graph import add_random_graph, check_random_degree
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.tables import release_table_iterates
-from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 from dpgraph.releases.totals import WeightEstimate
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.sos.csp.objective import CSPObjective
@@ -83,20 +82,6 @@ def _by_sweeps(
     return np.asarray(np.argmax(X, axis=1))
 
 
-def _by_core_response(
-    _: CoreResponse, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
-) -> IntArray:
-    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
-    X = release_core_response(
-        graph,
-        label_iteration(graph, relation),
-        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
-        call,
-        mean_degree=2 * total.value / facts.n,
-    )
-    return np.asarray(np.argmax(X, axis=1))
-
-
 def _by_response(
     _: RandomizedResponse, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
 ) -> IntArray:
@@ -113,13 +98,6 @@ EDGES = Registry(
         pure=lambda _: True,
         run=_by_sweeps,
         check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
-    ),
-    Strategy(
-        "core-response",
-        CoreResponse,
-        pure=lambda _: True,
-        run=_by_core_response,
-        check=lambda _, facts: check_core_response(facts.epsilon),
     ),
     Strategy(
         "randomized-response",
