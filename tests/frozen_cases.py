@@ -26,7 +26,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph import datasets, evaluate, linear_queries, plot, projections, sos, spectral
-from tests.spelling import REGISTRIES, spelled
+from tests.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,7 @@ def call_of(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
         given = {"mechanism": "coherence"} | given  # was the default
         if given["mechanism"] == "gaussian":
             given.pop("denoise", None)  # was not read
-    cuts = case.function in ("private_max_cut", "private_max_bisection")
-    if cuts and (given.get("mechanism"), given.get("noise")) == ("auto", "laplace"):  # was: whatever is pure
-        given = {k: v for k, v in given.items() if k not in ("noise", "delta")}
-    elif case.function in REGISTRIES and case.options.get("mechanism", "auto") == "auto":
-        edges = case.function == "private_max_k_cut" or case.options.get("adjacency") == "edge"
-        if edges and given.get("noise") == "laplace":  # was: whatever is pure
-            given = {k: v for k, v in given.items() if k not in ("noise", "delta")}
+    given.pop("noise", None)  # was an option of bounded iterates
     return function, arguments, spelled(function, given)
 
 

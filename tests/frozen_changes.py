@@ -32,7 +32,14 @@ CHANCE = "coherence releases the advantage of its answer over chance, and halts 
 #: The law is the same.
 STREAM = "exact coins and geometric numbers take one random word each, so that the same seed draws other noise"
 
+#: One law decides how often rows are read, for cuts, labels and tables; one filter, one sharpness, no first rows.
+SWEEPS = "sweeps have nine fitted numbers in place of thirty-one: other numbers of readings, other shares for the degrees; `noise=` is gone"
+
 CHANGED = {
+    r"private_max_(cut|bisection|k_cut|2csp)\((?!.*mechanism=(coherence|gaussian|noisy-power|randomized-response|permute-and-flip))": SWEEPS,
+    r"(networkx one_exchange\(|save_result\(.* function=private_max_|plot\(\) kind=plot_cut|command line\(\) line=(max-cut|max-bisection|csp) )": SWEEPS,
+    r"(private_degree_distribution\(|networkx degree_histogram|synthetic graph\()": "windows of the expected numbers of vertices of a degree are an eighth of it on either side",
+    r"(private_transitivity|private_subgraph_counts)\(": "half of epsilon for triangles and half for wedges; half for the bounds of local sensitivity",
     r"private_max_(k_cut|2csp)\(.* mechanism=core-response ": "the strategy is gone: auto never took it, and it earned no more on any fresh input",
     r".*mechanism=(randomized-response|permute-and-flip)": STREAM,
     r"(private_subgraph_counts|private_node_similarities)\(": STREAM,

@@ -37,6 +37,16 @@ def partition(n: int, parts: int, degree: float, inside: float, tail: float, see
     return sparse.csr_array(upper + upper.T)
 
 
+@cache
+def regular(n: int, degree: int, seed: int) -> Graph:
+    """All degrees are equal."""
+    import networkx as nx
+
+    return sparse.csr_array(
+        nx.to_scipy_sparse_array(nx.random_regular_graph(degree, n, seed=FIRST_SEED + seed), dtype=float)
+    )
+
+
 def real(name: str, _seed: int) -> Graph:
     """A graph of the shared folder."""
     return real_graph(name)

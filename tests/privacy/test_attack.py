@@ -183,7 +183,6 @@ REGISTERED_SLOW = {
         "line: degrees",
         300,
     ),
-    test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
 
 

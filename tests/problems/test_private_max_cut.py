@@ -10,7 +10,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.problems.cut.strategies import CUTS
-from dpgraph.strategies import BoundedIterates, Coherence, Gaussian, NoisyPower, RandomizedResponse
+from dpgraph.strategies import Coherence, Gaussian, NoisyPower, RandomizedResponse
 
 DELTA = 1e-6
 
@@ -204,7 +204,6 @@ def test_bad_graphs_get_clear_errors(G, error):
         {"mechanism": Coherence},
         {"mechanism": None},
         {"on_halt": "ignore"},
-        {"mechanism": BoundedIterates("cauchy")},
         {"rng": "seed"},
         {"mechanism": RandomizedResponse(rounds=0)},
         {"mechanism": RandomizedResponse(seeds=-1)},
@@ -261,7 +260,7 @@ def test_the_budget_is_debited_before_the_edges_are_read_and_never_refunded():
 
 
 @pytest.mark.parametrize("delta", [0.0, DELTA])
-@pytest.mark.parametrize("mechanism", [*CUTS.names, BoundedIterates("laplace")], ids=str)
+@pytest.mark.parametrize("mechanism", CUTS.names)
 def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_is(mechanism, delta):
     strategy, options = CUTS.resolve(mechanism)
     call = partial(dpgraph.private_max_cut, nx.path_graph(10), epsilon=30.0, mechanism=mechanism, rng=0)
