@@ -168,8 +168,7 @@ def instead(constant: str, simplification: str, calls: tuple[Run, ...], *patches
 T = tuning
 
 ABLATIONS = [
-    numbers(T.SWEEPS, "1", (*SIGNS, *PARTS), noise=1.0),
-    numbers(T.SWEEPS, "8", SIGNS, most=8),
+    numbers(T.SWEEPS, "1", PARTS, noise=1.0),
     numbers(T.SWEEPS, "0", SIGNS, sparse=0.0),
     numbers(T.SWEEPS, "infinity: signs", SIGNS, sharpness=1e9),
     numbers(T.SWEEPS, "0: none is left out", SIGNS, left_out=0.0),

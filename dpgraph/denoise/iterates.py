@@ -1,7 +1,8 @@
-"""The public half of bounded iterates: released degrees, what is believed of fields, how rows answer.
+"""The public half of bounded iterates: released degrees, estimates of fields, how rows are set by these.
 
-A row is a vertex or a variable, its field what its neighbours have chosen. Fields are released with noise in
-:mod:`dpgraph.releases.sweeps`; everything here is computed from released values.
+A row is a vertex or a variable, its field the weight of its edges to either side, or to each label, as sides and labels
+stand. To read a row is to release its field with noise, in :mod:`dpgraph.releases.sweeps`; everything here is computed
+from released values.
 """
 
 import math
@@ -38,8 +39,8 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
 class FieldTracker:
     """Posterior mean and variance of the field at each row: one scalar Kalman filter for each.
 
-    Between two looks at a row its field drifts because the iterate moved, by a variance of about its degree times the
-    mean square change: rows of high degree trust their last look, rows of low degree average all of them.
+    Between two readings of a row its field drifts because the iterate changes, by a variance of about its degree times
+    the mean square change: at rows of high degree the last reading counts, at rows of low degree all of them.
 
     `degrees` are released and positive.
     """
@@ -74,7 +75,7 @@ class FieldTracker:
 
 
 class Signs:
-    """Each row takes the side opposite to its field, as certain as that is precise.
+    """Each row takes the side opposite to its field: near +-1 where the field is clear of noise, else near 0.
 
     If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
     of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
@@ -97,7 +98,7 @@ class Signs:
         return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
 
     def _excess(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> float:
-        """How much more than may be left alone the sum would be if the block took the sides against its fields."""
+        """How far the sum would exceed what is left alone, if the block took the sides against its fields."""
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
         return math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
@@ -131,7 +132,7 @@ Response = Signs | Simplex
 def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
     """Sides 0 and 1 of a released iterate of signs; on request halves, for which rows of small fields change sides.
 
-    Rows of field 0 have read nothing, and others have relied on them: they stay as long as others can move.
+    Rows of field 0 have never been read, and others were set by them: they stay as long as others can change.
     """
     labels = (X[:, 0] < 0).astype(np.int8)
     if not balanced:

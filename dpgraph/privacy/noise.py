@@ -108,7 +108,7 @@ class NoiseSource:
     ) -> IntArray:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
-        This is the report of a noisy maximum (permute-and-flip); of equal sums the first counts. Where neighbours move
+        This is report-noisy-max (permute-and-flip); of equal sums the first counts. Where neighbours change
         all scores of a row in one direction, by at most s, a choice is exactly (s / scale)-DP. `public` is added to the
         scores: first it is rounded to whole units and the largest of its row is subtracted, so that the sums are exact.
         Where L is discrete Laplace, max(L, -L - 1) is geometric. Below epsilon = 2**-29 the noise is too wide for
@@ -127,13 +127,11 @@ class NoiseSource:
     def readings(
         self, shape: tuple[int, int], rows: IntArray, norm: RowNorm, unit: float, scale: float
     ) -> ReadingNoise:
-        """Noise for all readings of `rows` of an array, of density exp(-norm / scale).
+        """Noise for repeated noisy queries of `rows` of an array, of density exp(-norm / scale), drawn at once.
 
         A norm of rows as long as those of the array has one vector for each of them, one of single numbers has one for
-        each number.
-
-        The noise is rounded to a grid whose step `unit` should be thousands of times smaller
-        (:func:`~dpgraph.privacy.grid.reading_grid`).
+        each number (:mod:`dpgraph.privacy.row_norm`). The noise is rounded to a grid whose step `unit` should be
+        thousands of times smaller (:func:`~dpgraph.privacy.grid.reading_grid`).
         """
         rates = norm.first * unit / scale, norm.later * unit / scale
         exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
@@ -155,10 +153,10 @@ class NoiseSource:
         return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(self, pairs: IntArray, shares: FloatArray, count: int, exponent: int) -> IntArray:
-        """Answer one bit for each of the numbers 0, ..., `count` - 1, and return those that answer 1, increasing.
+        """Randomised response for the numbers 0, ..., `count` - 1: return those whose published bit is 1, increasing.
 
-        Number ``pairs[k]`` (increasing) is true with probability ``shares[k]``, a multiple of 2**-52, the others never.
-        Each answer is then false with probability 1 - exp(-g), exactly and independently of everything else; g is
+        Number ``pairs[k]`` (increasing) has bit 1 with probability ``shares[k]``, a multiple of 2**-52, the others 0.
+        Each bit is then flipped with probability 1 - exp(-g), exactly and independently of everything else; g is
         `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
         true = pairs[self.generator.random(shares.size) < shares]
@@ -208,7 +206,7 @@ class NoiseSource:
 class ReadingNoise:
     """Noise for several readings of the same rows: one vector of noise a row, or a number; each reading uses a part.
 
-    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one body (:mod:`dpgraph.privacy.row_norm`),
+    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`),
     whose size is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are
     needed. Rows may be released up to a constant.
     """

@@ -1,5 +1,6 @@
 """Synthetic graphs, purely private."""
 
+from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
@@ -9,13 +10,14 @@ from dpgraph.denoise.block_model import fit_density
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import most_communities
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
-from dpgraph.releases.sweeps.communities import release_communities
+from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import release_degree_tails
+from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.graph_model import PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
@@ -118,10 +120,21 @@ def private_synthetic_graph(  # noqa: PLR0913
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
     counts = degree_counts(tails.value, n, tails.std, 2.0 * edges)
-    degrees = _assigned(counts, found.degrees, call.generator)
-    weights = np.maximum(found.weights.symmetric, 0.0)
+    return fit_model(graph.nodes, found, found.weights.symmetric, counts, triangles, call)
+
+
+def fit_model(
+    nodes: tuple[Hashable, ...],
+    found: ReleasedCommunities | PrivateCommunities,
+    weights: FloatArray,
+    counts: IntArray,
+    triangles: int,
+    call: Call,
+) -> PrivateGraphModel:
+    """A model by released labels, degrees, weights between communities, degree distribution and triangles."""
+    degrees, weights = _assigned(counts, found.degrees, call.generator), np.maximum(weights, 0.0)
     density = fit_density(degrees, found.labels, weights, triangles, call.generator)
-    return PrivateGraphModel(graph.nodes, found.labels, degrees, weights, triangles, density, call.report())
+    return PrivateGraphModel(nodes, found.labels, degrees, weights, triangles, density, call.report())
 
 
 def _assigned(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

@@ -61,8 +61,8 @@ class PrivateGraphModel(TableResult):
 
     @property
     def communities(self) -> list[set[Hashable]]:
-        """The communities in the caller's labels; set k holds the vertices of label k."""
-        return vertex_sets(self.nodes, self.labels)
+        """The communities in the caller's labels, the largest first; `labels` says which block of weights is whose."""
+        return sorted(vertex_sets(self.nodes, self.labels), key=len, reverse=True)
 
     def adjacency(self, rng: int | np.random.Generator | None = None) -> sparse.csr_array:
         """Draw a graph as a symmetric 0/1 matrix, rows in the order of `nodes`.

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import Rows, at_once, njit
-from dpgraph.threads import Stop, on_thread
+from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -189,6 +189,8 @@ def eliminate_low_degree(rows: Rows, diagonal: FloatArray, dense_limit: int) -> 
     """
     work = max(diagonal.size - dense_limit, 0) * LARGEST_PIVOT_DEGREE + 8 * (rows.indices.size + diagonal.size)
     outcome, pool = on_thread(at_once(_eliminate, work), rows, diagonal, dense_limit)
+    if time_is_up():  # it may have been stopped
+        outcome = TOO_LARGE
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)

@@ -23,6 +23,7 @@ from dpgraph.privacy.exact_sampling import (
     random_subset,
 )
 from dpgraph.privacy.noise import noise_source
+from tests.about import each
 
 ONE = 1 << EXPONENT_BITS
 #: Every statistical test below fails a correct sampler with at most this probability; all are seeded.
@@ -48,7 +49,7 @@ class Scripted:
 # --- coins -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("x", [0, 1, ONE // 3, ONE - 1, ONE, 2 * ONE, 2 * ONE + 12345, 5 * ONE + ONE // 2])
+@each("x", [0, 1, ONE // 3, ONE - 1, ONE, 2 * ONE, 2 * ONE + 12345, 5 * ONE + ONE // 2], parts=2)
 def test_a_coin_succeeds_with_probability_exp_of_minus_x(x):
     successes = int(exponential_coins(np.full(DRAWS, x), rng(x % 1000)).sum())
     assert stats.binomtest(successes, DRAWS, math.exp(-x / ONE)).pvalue > REJECT
@@ -71,7 +72,7 @@ def uniform(word, bits, further, script):
     return mpmath.mpf(word) / 2**bits, mpmath.mpf(word + 1) / 2**bits
 
 
-@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 3), Fraction(ONE - 1, ONE), Fraction(7), Fraction(10**40, 3)])
+@each("x", [Fraction(0), Fraction(1, 3), Fraction(ONE - 1, ONE), Fraction(7), Fraction(10**40, 3)], parts=2)
 def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
     with mpmath.workdps(80):
         p = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)
@@ -88,8 +89,15 @@ def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
 # --- whole parts of exponential variables -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("two_sided", [False, True])
-@pytest.mark.parametrize("rate", [Fraction(5), Fraction(1), Fraction(1, 3), Fraction(4097, ONE), Fraction(1, 2**40)])
+@each(
+    "rate, two_sided",
+    list(
+        itertools.product(
+            [Fraction(5), Fraction(1), Fraction(1, 3), Fraction(4097, ONE), Fraction(1, 2**40)], [False, True]
+        )
+    ),
+    parts=2,
+)
 def test_a_draw_is_that_of_exact_arithmetic_however_near_a_jump_it_is(rate, two_sided):
     """(E + c)/rate, in 80 digits, for words about the jumps at 1, 2, 5 and 1000 times the mean, and the least ones."""
     with mpmath.workdps(80):
@@ -109,7 +117,7 @@ def test_a_draw_is_that_of_exact_arithmetic_however_near_a_jump_it_is(rate, two_
                 assert drawn == mpmath.ceil((c - mpmath.log(low)) / g) - 1 >= 0
 
 
-@pytest.mark.parametrize("rate", [Fraction(3), Fraction(1, 50), Fraction(4097, ONE)])
+@each("rate", [Fraction(3), Fraction(1, 50), Fraction(4097, ONE)], parts=2)
 def test_doubles_decide_as_exact_arithmetic_does(rate, monkeypatch):
     words = rng(11).integers(0, 1 << 64, size=400, dtype=np.uint64)
     fast = exact_sampling._whole_parts(words, rate, rng(12), two_sided=True)
@@ -129,7 +137,7 @@ def test_logarithms_are_as_good_as_is_assumed():
 # --- discrete Laplace noise --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [0.2, 0.7, 4.0, 100.0])
+@each("scale", [0.2, 0.7, 4.0, 100.0], parts=2)
 def test_discrete_laplace_noise_has_its_law(scale):
     draws = np.clip(discrete_laplace(DRAWS, scale, rng(int(100 * scale))), -int(20 * scale) - 1, int(20 * scale) + 1)
     values, counts = np.unique(draws, return_counts=True)
@@ -146,7 +154,7 @@ def test_large_scales_are_exponential_on_both_sides():
     assert stats.kstest(draws, stats.laplace.cdf).pvalue > REJECT
 
 
-@pytest.mark.parametrize("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE])
+@each("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE], parts=2)
 def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
     used = []
     monkeypatch.setattr(
@@ -158,7 +166,7 @@ def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypa
     assert scale < 1e-6 or rate >= (1 - Fraction(1, 1024)) / Fraction(scale)
 
 
-@pytest.mark.parametrize("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE, 1e60])
+@each("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE, 1e60], parts=2)
 def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(scale, monkeypatch):
     used = []
 
@@ -174,7 +182,7 @@ def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(
 # --- discrete Gaussian noise --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-300, 0.01, 0.5, 1.0, 3.7, 1e3, 2.0**17 * 1.2345, 2.0**46])
+@each("scale", [1e-300, 0.01, 0.5, 1.0, 3.7, 1e3, 2.0**17 * 1.2345, 2.0**46], parts=2)
 def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale, monkeypatch):
     """|y|/t + g is y^2 / (2 scale^2) + a constant, in rational numbers, for every y."""
     step, proposed, exponents = max(round(scale / 3), 1), [], []
@@ -206,7 +214,7 @@ def gaussian_masses(scale, far):
     return masses / masses.sum()
 
 
-@pytest.mark.parametrize("scale", [0.3, 0.5, 1.0, 2.0, 3.7, 25.0])
+@each("scale", [0.3, 0.5, 1.0, 2.0, 3.7, 25.0], parts=2)
 def test_discrete_gaussian_noise_has_its_law(scale):
     far = math.ceil(12 * scale)
     counts = np.bincount(discrete_gaussian(DRAWS, scale, rng(int(100 * scale))) + far, minlength=2 * far + 1)
@@ -219,18 +227,18 @@ def test_discrete_gaussian_noise_has_its_law(scale):
     assert stats.chisquare(observed[wanted > 1e-3], wanted[wanted > 1e-3], sum_check=False).pvalue > REJECT
 
 
-@pytest.mark.parametrize("scale", [1e4 / 3, 2.0**17 * 1.2345, 2.0**46])
+@each("scale", [1e4 / 3, 2.0**17 * 1.2345, 2.0**46], parts=2)
 def test_wide_discrete_gaussian_noise_is_normal(scale):
     draws = discrete_gaussian(DRAWS if scale < 1e6 else 2000, scale, rng(6))
     assert stats.kstest(draws / scale, stats.norm.cdf).pvalue > REJECT
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-5])
+@each("scale", [1e-300, 1e-5], parts=2)
 def test_noise_of_a_tiny_scale_is_zero(scale):
     assert not discrete_gaussian(50, scale, rng(7)).any()
 
 
-@pytest.mark.parametrize("scale", [0.5, 3.7, 1e6])
+@each("scale", [0.5, 3.7, 1e6], parts=2)
 def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
     import opendp.prelude as opendp  # takes a second, in every process
 
@@ -247,9 +255,7 @@ def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
 # --- the probability of a flip ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "epsilon", [1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 27.0, 28.0, 36.0, 50.0, 700.0, 1e4]
-)
+@each("epsilon", [1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 27.0, 28.0, 36.0, 50.0, 700.0, 1e4], parts=2)
 def test_neither_answer_is_e_to_the_epsilon_times_as_likely_as_the_other(epsilon):
     with mpmath.workdps(60):
         flip = 1 - mpmath.exp(-mpmath.mpf(flip_exponent(epsilon)) / ONE)
@@ -263,7 +269,7 @@ def test_neither_answer_is_e_to_the_epsilon_times_as_likely_as_the_other(epsilon
 # --- subsets ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+@each("epsilon", [0.3, 1.0, 3.0], parts=2)
 def test_all_subsets_of_a_small_set_have_their_product_probabilities(epsilon):
     size, exponent = 4, flip_exponent(epsilon)
     p = flip_probability(exponent)
@@ -279,7 +285,7 @@ def test_all_subsets_of_a_small_set_have_their_product_probabilities(epsilon):
     assert stats.chisquare(counts, 6000 * expected).pvalue > REJECT
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(2_000_000, 8.0), (50_000, 1.0), (10**12, 22.0)])
+@each("size, epsilon", [(2_000_000, 8.0), (50_000, 1.0), (10**12, 22.0)], parts=2)
 def test_the_size_of_a_subset_is_binomial_and_its_elements_are_uniform(size, epsilon):
     exponent = flip_exponent(epsilon)
     subset = random_subset(size, exponent, rng(1))
@@ -300,7 +306,7 @@ def test_gaps_are_geometric_at_the_seams_between_batches_too():
     assert np.all(np.abs(counts - expected) < 6 * np.sqrt(expected))
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 50.0])
+@each("epsilon", [1e-6, 50.0], parts=2)
 def test_empty_and_huge_sets_are_drawn_from(epsilon):
     assert random_subset(0, flip_exponent(epsilon), rng(0)).size == 0
     if epsilon > 1:
@@ -314,8 +320,7 @@ def test_either_answer_stays_possible_when_a_double_cannot_tell_the_probability_
 # --- randomised response and the best of many --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [None, 20240229], ids=["cryptographic", "seeded"])
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@each("share, seed", list(itertools.product([0.0, 0.3, 1.0], [None, 20240229])), parts=2)
 def test_an_answer_is_one_with_the_stated_probability(seed, share):
     exponent = flip_exponent(1.5)
     p = flip_probability(exponent)

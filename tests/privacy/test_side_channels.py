@@ -21,6 +21,7 @@ import tqdm
 import dpgraph
 from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
+from tests.about import each
 from tests.listening import listening
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
@@ -28,7 +29,7 @@ from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
 pytestmark = pytest.mark.usefixtures("doors")
 
 PACKAGE = os.path.dirname(dpgraph.__file__)
-EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+EACH = each("entry", ENTRIES, parts=16)
 
 
 class RecordedBar(tqdm.tqdm):
@@ -111,8 +112,8 @@ def pairs_of(entry):
     return entry.pairs[0], entry.pairs[-1]
 
 
-@EACH
 @pytest.mark.parametrize(("epsilon", "pair"), [(1.0, 0), (1e4, 1)])
+@EACH
 def test_neighbours_with_the_same_releases_show_the_same(entry, epsilon, pair, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     more = {"progress": True} if "progress" in inspect.signature(entry.code).parameters else {}
@@ -144,7 +145,7 @@ def test_functions_with_a_progress_bar_are_watched_and_the_recorder_sees_it(monk
     watched = {e.function for e in ENTRIES if "progress" in inspect.signature(e.code).parameters}
     private = {name for name in dpgraph.__all__ if name.startswith("private_")}
     assert watched == private | {"perturb_and_project"} | set(ANSWERED)
-    entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates, noise=laplace")
+    entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates")
     _, data, _ = pairs_of(entry)[1]
     seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4, progress=True), RecordingSource(0), monkeypatch)
     assert [item for item in seen["bars"] if item[0] == "bar"]

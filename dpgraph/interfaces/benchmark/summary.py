@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from dpgraph.datasets.writers import csv_text
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Measure
 from dpgraph.interfaces.benchmark.runs import HALTED, REFUSED, TASKS, Outcome, Run
 from dpgraph.plot.panels import Panel
+from dpgraph.result import csv_text
 
 #: Columns of the table of intervals.
 _HEADER = ("graph", "problem", "measure", "mechanism", "epsilon", "delta", "runs", "halts", "mean", "low", "high")

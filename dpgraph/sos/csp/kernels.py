@@ -237,8 +237,10 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
     return float(active / q)
 
 
-@njit()
-def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int) -> float:
+@njit(nogil=True)
+def ascend_blocks(
+    C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
+) -> float:
     """Sweeps of block ascent on all variables, in place: the gain of the last one.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
@@ -254,6 +256,8 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
     for _ in range(sweeps):
         gain = 0.0
         for i in range(n):
+            if stop[0]:
+                break
             for a in range(q):
                 for z in range(k):
                     G[a, z] = 0.0
