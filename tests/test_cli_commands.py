@@ -479,7 +479,7 @@ def test_a_dry_run_of_communities_predicts_their_modularity(run):
         problem="communities", n=500, average_degree=40, epsilon=2.0, blocks=3, correlation=0.8, communities="auto"
     )
     assert expected.table() in out
-    assert "\nlabels, sweep 1 " in out
+    assert "\nadjacency bits " in out
     status, _, err = run("communities", "mine.txt", "--epsilon", 2, *size, "--blocks", 0)
     assert status == 2
     assert "blocks must be an integer" in err

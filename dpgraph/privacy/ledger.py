@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
-from dpgraph.privacy.grid import laplace_quantile
+from dpgraph.privacy.grid import LEAST_SCALE, laplace_quantile
 from dpgraph.privacy.persons import Group
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
@@ -182,8 +182,11 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
     def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues)."""
-        scale, share = sensitivity / epsilon, 0.0 if pairs.disjoint else epsilon / self.epsilon
+        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues), or a larger one.
+
+        The quotient of a tiny number and a huge one may be 0 in floating point; the noise is not.
+        """
+        scale, share = max(sensitivity / epsilon, LEAST_SCALE), 0.0 if pairs.disjoint else epsilon / self.epsilon
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 

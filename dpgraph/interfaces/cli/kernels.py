@@ -9,9 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -20,12 +18,14 @@ from tqdm import tqdm
 import dpgraph
 from dpgraph import datasets
 from dpgraph.compiled import KERNELS, no_python
+from dpgraph.datasets.kernels import symmetric_pattern
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
 
@@ -64,6 +64,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
         lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
+        *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
         *(
             partial(cut, **budget, mechanism=mechanism)
             for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
@@ -71,7 +72,7 @@ def calls() -> list[Callable[[], object]]:
         ),
     ]
     return [
-        _read_files,
+        *(partial(symmetric_pattern, 3, *np.array([[0, 1], [1, 2]], kind)) for kind in (np.int32, np.int64)),
         _count_in_a_block,
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.max_cut, weighted, weight="weight"),
@@ -82,16 +83,6 @@ def calls() -> list[Callable[[], object]]:
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
-
-
-def _read_files() -> None:
-    """Edge lists of labels of 32 bits and of more, long enough for the compiled merge of arcs."""
-    pairs = np.random.default_rng(0).integers(5000, size=(40_000, 2))
-    with TemporaryDirectory() as folder:
-        for first in (0, 2**40):
-            file = Path(folder) / f"{first}.txt"
-            np.savetxt(file, pairs + first, fmt="%d")
-            datasets.read_edgelist(file)
 
 
 def _count_in_a_block() -> None:

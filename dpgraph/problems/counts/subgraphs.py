@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
-from dpgraph.bounds.ladder import standard_deviation
+from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
