@@ -77,8 +77,8 @@ def _by_sweeps(
     _: BoundedIterates, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
 ) -> IntArray:
     iteration = label_iteration(private.graph, private.relation)
-    X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=2 * total.value / facts.n)
-    return np.asarray(np.argmax(X, axis=1))
+    found = release_core_iterates(private.graph, iteration, call, mean_degree=2 * total.value / facts.n)
+    return np.asarray(np.argmax(found[0], axis=1))
 
 
 def _by_response(
