@@ -427,7 +427,7 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
     "command, mechanism, option, others",
     [
         (["max-bisection", "planted-cut"], "noisy-power", "rank=2", "rank, seeds, rounds"),
-        (["csp", "planted-cut"], "bounded-iterates", "noise=laplace", "noise"),
+        (["csp", "planted-cut"], "bounded-iterates", None, "none"),
         (["csp", "planted-cut", "--adjacency", "edge"], "randomized-response", None, "none"),
         (["embed", "planted-cut"], "noisy-power", "denoise=false", "rank, regularization, denoise"),
         (["covariance", "numbers.csv"], "wishart-difference", None, "none"),

@@ -135,7 +135,7 @@ REGISTERED = {
     test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
     test_mutants.first_reading_sees_rows_that_are_not_set: (
-        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
+        "registry: private_max_cut, mechanism=bounded-iterates",
         "line: fields, k sweeps",
         20,
     ),
@@ -154,7 +154,7 @@ REGISTERED_SLOW = {
         700,
     ),
     test_mutants.core_sees_the_other_rows: (
-        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
+        "registry: private_max_cut, mechanism=bounded-iterates",
         "loss",
         400,  # of eight seeds seven need fewer than a hundred
     ),
@@ -179,11 +179,10 @@ REGISTERED_SLOW = {
         20,
     ),
     test_mutants.weights_of_constraints_not_capped: (
-        "registry: private_max_2csp, adjacency=constraint, noise=laplace",
+        "registry: private_max_2csp, adjacency=constraint, mechanism=auto",
         "line: degrees",
         300,
     ),
-    test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
 
 
