@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from dpgraph.arguments import as_generator
 from dpgraph.denoise.block_model import draw_graph
 from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray, IntArray
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     import igraph
     import networkx as nx
     from scipy import sparse
+
+
+#: A drawn graph with so much less than the released number of triangles is warned of.
+_SHORT = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,12 +82,33 @@ class PrivateGraphModel(TableResult):
         return draw_graph(self.degrees, self.labels, self.block_weights, self.density, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
-        """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`."""
-        return to_networkx(self.adjacency(rng), self.nodes)
+        """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`.
+
+        ``graph.graph["triangles"]`` is the number of triangles that were drawn. It may be below `triangles`, as those
+        of a large clique are; then there is a warning.
+        """
+        drawn = self.adjacency(rng)
+        graph = to_networkx(drawn, self.nodes)
+        graph.graph["triangles"] = self._reached(drawn)
+        return graph
 
     def to_igraph(self, rng: int | np.random.Generator | None = None) -> igraph.Graph:
-        """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; `rng` as above."""
-        return to_igraph(self.adjacency(rng), self.nodes)
+        """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; else as :meth:`sample`."""
+        drawn = self.adjacency(rng)
+        graph = to_igraph(drawn, self.nodes)
+        graph["triangles"] = self._reached(drawn)
+        return graph
+
+    def _reached(self, drawn: sparse.csr_array) -> int:
+        """How many triangles a drawn graph has."""
+        reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
+        if reached < (1 - _SHORT) * self.triangles:
+            warnings.warn(
+                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: groups that are as "
+                "dense as can be do not hold more. What concerns triangles should be read from the model",
+                stacklevel=3,
+            )
+        return reached
 
     def _bars(self) -> tuple[str, Any]:
         return "degrees of a drawn graph, in decreasing order", np.sort(self.degrees)[::-1]

@@ -176,3 +176,13 @@ def test_two_passes_tell_how_many_edges_a_row_has_by_its_community():
     error = np.mean((counted - degrees) ** 2)
     assert error < 0.6 * np.mean((sums - degrees) ** 2)  # labels that hold few neighbours are little but noise
     assert 0.7 < error / np.mean(variance) < 1.4
+
+
+def test_a_drawn_graph_says_how_many_triangles_it_reached_and_warns_where_they_are_fewer():
+    model = dpgraph.private_synthetic_graph(NAMED, epsilon=100.0, rng=5)
+    twin = model.sample(rng=3)
+    assert twin.graph["triangles"] == sum(nx.triangles(twin).values()) // 3
+    assert model.to_igraph(rng=3)["triangles"] == twin.graph["triangles"]
+    clique = nx.disjoint_union(nx.complete_graph(60), nx.empty_graph(200))
+    with pytest.warns(UserWarning, match=r"triangles, of \d+ that were released"):
+        dpgraph.private_synthetic_graph(clique, epsilon=4.0, rng=6).sample(rng=0)
