@@ -104,7 +104,8 @@ class Ledger:
         """
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
-        alike = stage.delta == 0 and stage.relation.key == self.relation.key.partition(":")[0] and not stage.entries
+        key = self.relation.key
+        alike = stage.delta == 0 and stage.relation.key in (key, key.partition(":")[0]) and not stage.entries
         if not fits or not alike or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)

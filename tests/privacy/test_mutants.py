@@ -26,6 +26,7 @@ from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
+from dpgraph.problems.cut import private as cut_problem
 from dpgraph.problems.cut import strategies as cut_strategies
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
@@ -351,13 +352,13 @@ def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
 
 
 def exact_value_in_a_result_field(monkeypatch):
-    release = weights.release_weight
+    release = cut_problem.release_cut_weight
 
-    def exact(name, weight, *arguments, **options):
-        estimate = release(name, weight, *arguments, **options)
-        return estimate._replace(std=estimate.std + 1e-9 * weight)
+    def exact(graph, labels, call):
+        estimate = release(graph, labels, call)
+        return estimate._replace(std=estimate.std + 1e-9 * weights._crossing(graph, labels))
 
-    monkeypatch.setattr(weights, "release_weight", exact)
+    monkeypatch.setattr(cut_problem, "release_cut_weight", exact)
 
 
 def scale_that_depends_on_the_data(monkeypatch):
