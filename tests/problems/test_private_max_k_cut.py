@@ -73,7 +73,10 @@ def test_auto_lets_pairs_answer_unless_weights_are_declared():
     options = {"epsilon": 6.0, "delta": 1e-6, "rng": 0}
     assert private_max_k_cut(GRAPH, 3, **options).mechanism == "randomized-response"
     assert private_max_k_cut(GRAPH, 3, **options, max_weight=1.0).mechanism == "randomized-response"
-    assert private_max_k_cut(GRAPH, 3, **options, max_weight=2.0).mechanism == "bounded-iterates"
+    weighted = GRAPH.copy()
+    nx.set_edge_attributes(weighted, 1.0, "weight")
+    found = private_max_k_cut(weighted, 3, **options, weight="weight", max_weight=2.0)
+    assert found.mechanism == "bounded-iterates"
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 6.0])
