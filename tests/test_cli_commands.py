@@ -435,7 +435,10 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
     ],
     parts=2,
 )
-def test_every_command_with_strategies_takes_their_options(run, tmp_path, command, mechanism, option, others):
+def test_every_command_with_strategies_takes_their_options(
+    run, tmp_path, monkeypatch, command, mechanism, option, others
+):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "numbers.csv").write_text("a,b\n0.1,0.2\n0.3,0.1\n")
     given = [*command, "--epsilon", 4, "--delta", 1e-6, "--mechanism", mechanism]
     status, out, err = run(*given, "--option", "magic=1")
