@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dpgraph
-from benchmarks.ablations.harness import Ablation, Run
+from benchmarks.ablations.harness import Ablation, Run, numbers
 from benchmarks.ablations.inputs import colouring, game, of, partition, planted, real, regular, with_dense_part
 from dpgraph import tuning
 from dpgraph.inputs.graphs import open_graph
@@ -151,13 +151,6 @@ DENSEST = tuple(
 
 
 # --- simplifications -------------------------------------------------------------------------------------------------
-
-
-def numbers(topic: Any, simplification: str, calls: tuple[Run, ...], **values: Any) -> Ablation:
-    """Other values of the numbers of a class."""
-    kind = type(topic).__name__
-    patches = tuple((topic, name, value) for name, value in values.items())
-    return Ablation(f"{kind}.{', '.join(values)}", simplification, patches, calls)
 
 
 def instead(constant: str, simplification: str, calls: tuple[Run, ...], *patches: Any) -> Ablation:

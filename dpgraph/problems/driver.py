@@ -87,6 +87,7 @@ def release(problem: Problem, read: Callable[[], Any], facts: Facts, asked: Aske
         delta=spending.delta,
         slack=spending.slack,
         staged=spending.staged,
+        least_mu=spending.least_mu,
     )
     private = read()
     first, main, last = call.split(*problem.shares)

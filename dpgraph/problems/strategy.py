@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dpgraph.arguments import require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import LEAST_MU
 from dpgraph.privacy.relation import Edge, Relation
 
 #: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
@@ -46,6 +47,8 @@ class Spending(NamedTuple):
     delta: float = 0.0
     slack: float = 0.0
     staged: bool = False
+    #: A smaller Gaussian-DP parameter is refused.
+    least_mu: float = LEAST_MU
 
 
 _NOTHING = Spending()
@@ -69,6 +72,8 @@ class Strategy:
     check: Callable[[Any, Any], None] = lambda _options, _public: None
     #: ``slack_share(options)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
+    #: ``least_mu(public)``: the least Gaussian-DP parameter that it can be computed exactly for.
+    least_mu: Callable[[Any], float] = lambda _: LEAST_MU
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
@@ -86,7 +91,8 @@ class Strategy:
         if not pure:
             shown = repr(self.name) if options == self.defaults else options
             require_delta(public.delta, f"mechanism={shown}", pure_alternative)
-        return Spending() if pure else Spending(public.delta, self.slack_share(options) * public.delta)
+        slack = self.slack_share(options) * public.delta
+        return Spending() if pure else Spending(public.delta, slack, least_mu=self.least_mu(public))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,6 +155,31 @@ class Registry:
         """The same, with `auto` in the place of "auto"."""
         strategy, options = self.resolve(mechanism)
         return (strategy, options) if strategy is not None else self.take(auto)
+
+    def given(self, mechanism: Any, arguments: dict[str, Any]) -> Any:
+        """`mechanism` with the arguments beside it that are options of strategies; refuses what is given twice.
+
+        "auto" becomes the strategy that reads what was given, if only one does.
+        """
+        fields = [f for s in self.strategies.values() for f in dataclasses.fields(s.options)]
+        defaults = {field.name: field.default for field in reversed(fields)}
+        asked = {k: v for k, v in arguments.items() if not (isinstance(v, str) and v == defaults[k])}
+        strategy, options = self.resolve(mechanism)
+        if strategy is None:
+            readers = [s for s in self.strategies.values() if all(hasattr(s.defaults, name) for name in asked)]
+            if len(readers) != 1:
+                return mechanism
+            options = readers[0].defaults
+        for name, value in asked.items():
+            if not hasattr(options, name):
+                readers = [s for s in self.strategies.values() if hasattr(s.defaults, name)]
+                names = ", ".join(f"mechanism={s.name!r}" for s in readers)
+                raise InvalidParameterError(
+                    f"{name}={value!r} is read by {names} only; leave it out, or use that mechanism"
+                )
+            if getattr(options, name) not in (defaults[name], value):
+                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
+        return dataclasses.replace(options, **asked)
 
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""

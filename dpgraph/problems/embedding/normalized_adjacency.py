@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -124,34 +123,14 @@ def private_normalized_adjacency(  # noqa: PLR0913
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
-    if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
-        mechanism = "coherence"  # the only strategy that reads it
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
-    strategy, options = EMBEDDINGS.resolve(mechanism)
-    if strategy is not None:
-        asked = _filled(options, given)
-    else:
-        asked, either = "auto", [_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS)]
-        facts = replace(facts, answers=either[0], products=either[1])
+    asked = EMBEDDINGS.given(mechanism, given)
+    if isinstance(asked, str):
+        answers, products = (EMBEDDINGS.given(name, given) for name in (ANSWERS, PRODUCTS))
+        facts = replace(facts, answers=answers, products=products)
     released = release(EMBEDDING, source.read, facts, Asked(asked, accountant, rng))
     found: PrivateNormalizedAdjacency = released.found
     return replace(found, privacy=released.privacy)
-
-
-def _filled(options: Any, given: dict[str, Any]) -> Any:
-    """Options with what was given beside them; refuses what is given twice, or is not read by the strategy."""
-    for name, value in given.items():
-        default = "degree-corrected" if name == "coherence" else "auto"
-        if isinstance(value, str) and value == default:
-            continue
-        if not hasattr(options, name):
-            raise InvalidParameterError(
-                f"{name}={value!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
-            )
-        if getattr(options, name) != default:
-            raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
-        options = replace(options, **{name: value})
-    return options
 
 
 def _choose(facts: EmbeddingFacts) -> Any:

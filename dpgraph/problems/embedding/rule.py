@@ -28,9 +28,6 @@ from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
 
-#: Automatic answers stop at this part of the limit, ten million false ones: more take over five seconds.
-_FLIPS = 1 / 5
-
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
     """Error of randomised response in units of that of the noisy power method with rows of one length."""
@@ -46,7 +43,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     if rank > 1 and delta == 0:
         return "randomized-response"
     flips = expected_flips(n, epsilon * (1 - EMBEDDING_RULE.share))  # a bit may come before the answers
-    if weighted or flips > _FLIPS * flip_limit():
+    if weighted or flips > flip_limit():
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)

@@ -26,7 +26,7 @@ from dpgraph.typing import FloatArray
 #: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.
 _MULTIPLE = 2.0**14
 #: Residuals of eigenvectors of answers are this part of their noise, and the least relative ones that are asked for.
-_ROUNDED, _EXACT = 0.02, 1e-8
+_ROUNDED, _EXACT, _COARSE = 0.02, 1e-8, 0.03
 #: Vectors that the eigensolver keeps.
 _KEPT = 40
 
@@ -40,7 +40,7 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call, facts: Facts, kn
     """
     flipped = release_flipped_graph(graph, call)
     n, p = graph.n_vertices, flipped.flip
-    degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
+    degrees = flipped.gain * flipped.sums(np.ones((n, 1)))[:, 0]
     tau = regularize(options.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
     root = 1 / np.sqrt(np.maximum(degrees + tau, max(tau, graph.max_weight)))
     operator = _operator(flipped, root)
@@ -49,12 +49,18 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call, facts: Facts, kn
     # No eigenvalue is much larger than the largest degree and the edge of the noise together.
     largest = 2 * size + float(np.max(root**2 * np.maximum(degrees, 0.0)))
     count = check_rank(options.rank, n, options.max_rank)[-1]
-    values, vectors = _leading(operator, count, call.generator, max(_ROUNDED * size / largest, _EXACT))
+    edge = EMBEDDING.above_noise * 2 * size
+    values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if options.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * 2 * size)), 1)
+        kept = max(int(np.sum(np.abs(values) > edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    noisy = size > EMBEDDING.little_noise * abs(values[-1])  # else the law of rows is too coarse an estimate to help
-    if options.denoise and noisy and enough_rows(n, values.size):
+    # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
+    if (
+        options.denoise
+        and abs(values[0]) > edge
+        and size > EMBEDDING.little_noise * abs(values[-1])
+        and enough_rows(n, values.size)
+    ):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
@@ -99,19 +105,23 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
 
 
 def _leading(
-    operator: LinearOperator, count: int, generator: np.random.Generator, tolerance: float
+    operator: LinearOperator, count: int, generator: np.random.Generator, edge: float, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order.
 
-    Of a large one, residuals are at most the relative `tolerance`: at the edge of noise eigenvalues are close to each
-    other, and exact eigenvectors, which are noise, would take hundreds of products.
+    Of a large one, residuals are at most the relative `tolerance`: at the `edge` of noise eigenvalues are close to each
+    other, and exact eigenvectors, which are noise, would take hundreds of products. Where no eigenvalue is beyond it, a
+    few products have shown that.
     """
     n = operator.shape[0]
     if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
         values, vectors = all_eigenpairs(operator.matmat(np.eye(n)))
     else:
-        start, kept = generator.standard_normal(n), min(max(2 * count + 1, _KEPT), n)
-        values, vectors = eigsh(operator, k=count, which="LM", v0=start, tol=tolerance, ncv=kept)
+        start = generator.standard_normal(n)
+        values, vectors = eigsh(operator, k=count, which="LM", v0=start, tol=_COARSE)
+        if np.abs(values).max() > edge:
+            kept = min(max(2 * count + 1, _KEPT), n)
+            values, vectors = eigsh(operator, k=count, which="LM", v0=vectors @ values, tol=tolerance, ncv=kept)
     order = np.argsort(-np.abs(values))[:count]
     return values[order], vectors[:, order]
 
