@@ -18,6 +18,11 @@ from dpgraph.tuning import ANSWER_RULE, RESIDUAL
 RESPONSE, SWEEPS = "randomized-response", "bounded-iterates"
 
 
+def too_dear(n: int, epsilon: float) -> bool:
+    """Whether false answers would take minutes, or would not fit into memory: no problem takes them then."""
+    return expected_flips(n, epsilon) > flip_limit()
+
+
 def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_answers: float = math.inf) -> bool:
     """Whether randomised response with `epsilon` is the better of the two, by a degree in edges.
 
@@ -35,10 +40,9 @@ def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_an
     vertices start alike, and d is the average degree. With more, vertices of many edges start the labels, and d is the
     average over the ends of edges, sum d_i^2 / sum d_i, if that is known.
 
-    Cost: never where false answers would take minutes or would not fit into memory, and at most `most_answers`.
+    Cost: never where answers are :func:`too_dear`, and at most `most_answers`.
     """
-    flips = expected_flips(n, epsilon)
-    if n < 2 or flips > flip_limit() or n * max(degree, 0.0) / 2 + flips > most_answers:
+    if n < 2 or too_dear(n, epsilon) or n * max(degree, 0.0) / 2 + expected_flips(n, epsilon) > most_answers:
         return False
     noise = (n - 1) * answer_noise(epsilon) ** 2
     return degree * min(labels, ANSWER_RULE.most_labels) >= ANSWER_RULE.edges_per_noise * noise
@@ -67,7 +71,7 @@ def response_or_sweeps(facts: Facts, epsilon: float, labels: int, *, most_answer
             "average degree at the ends of edges", lambda degree: RESPONSE if wins(degree / w, rest) else SWEEPS, ask
         )
 
-    if facts.weighted or expected_flips(n, epsilon * (1 - ANSWER_RULE.share)) > flip_limit():
+    if facts.weighted or too_dear(n, epsilon * (1 - ANSWER_RULE.share)):
         return SWEEPS
     return Undecided("average degree, in edges", by_average)  # the defaults of either, which are within all limits
 

@@ -16,7 +16,7 @@ from dpgraph.privacy.relation import Constraint
 from dpgraph.problems.answer_rule import response_or_sweeps
 from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
 from dpgraph.problems.cut.solve import answer_weights, check_projection, project_released, solver_options, unnormalized
-from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
+from dpgraph.problems.embedding.strategies import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import BoundedIterates, Coherence, RandomizedResponse
 from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph

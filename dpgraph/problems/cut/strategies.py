@@ -22,8 +22,7 @@ from dpgraph.problems.cut.solve import (
     solver_options,
     unnormalized,
 )
-from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
-from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
+from dpgraph.problems.embedding.strategies import check_coherence, check_gaussian, release_normalized_adjacency
 from dpgraph.problems.options import (
     BoundedIterates,
     Coherence,

@@ -15,8 +15,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
-from dpgraph.problems.embedding.strategies import EMBEDDINGS
-from dpgraph.problems.embedding.strategies.noisy_power import release_start
+from dpgraph.problems.embedding.strategies import EMBEDDINGS, release_start
 from dpgraph.problems.strategy import Facts, Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank

@@ -15,7 +15,7 @@ from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.embedding.strategy import release_mean_degree
+from dpgraph.problems.embedding.strategies import release_mean_degree
 from dpgraph.problems.matrices.call import (
     MatrixFacts,
     check_matrix,
