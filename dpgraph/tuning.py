@@ -159,10 +159,7 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    products: float = 4.0  # products = 4 sqrt(epsilon) from degrees close to the eigenvector; > 0
-    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
-    unknown_products: float = 6.0  # But at least 6 sqrt(epsilon); > 0
-    far_least: int = 3  # At least so many of them
+    products: float = 4.0  # products = 4 sqrt(epsilon); > 0
     # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
@@ -228,8 +225,6 @@ class Embedding:
     little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
     vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
-    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
-    products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
 @dataclass(frozen=True)
@@ -240,8 +235,6 @@ class EmbeddingRule:
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
     vector_entry: float = 0.05  # Or the noise of one answer is; > 0
-    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
