@@ -103,7 +103,7 @@ ANSWERS = tuple(
 P, V, R, E, RULE = T.POWER, T.VECTOR, T.RESIDUAL, T.EMBEDDING, T.EMBEDDING_RULE
 
 ABLATIONS = [
-    numbers(P, "12 products", (*PRODUCTS, *PLAIN), iterations=0.0, least=12, least_denoised=12),
+    numbers(P, "12 products", (*PRODUCTS, *PLAIN), iterations=0.0, least=12),
     numbers(P, "0: none", (*PRODUCTS, *PLAIN), extra=0),
     numbers(P, "0", (*PRODUCTS, *PLAIN), least_mu=0.0),
     numbers(P, "0: from the start", PRODUCTS, trial=0.0),
@@ -139,12 +139,7 @@ ABLATIONS = [
     numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
     numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
     numbers(RULE, "0", AUTO_VECTOR, vector_entry=0.0),
-    numbers(RULE, "infinity", AUTO_VECTOR, vector_column=0.0),
-    numbers(T.GAP_TEST, "0.35, as the other", GAP, gap_slack=0.35, coherence_slack=0.35),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),
-    numbers(T.STABILITY_TEST, "one attempt", STABLE, attempt_slacks=(0.7,)),
     numbers(T.STABILITY_TEST, "1/10", STABLE, spectrum_share=0.1),
-    numbers(T.STABILITY_TEST, "0 to 1", STABLE, test_shares=(0.02, 0.98)),
     numbers(T.STABILITY_TEST, "1/2", STABLE, gap_share=0.5),
-    numbers(T.STABILITY_TEST, "0: none", STABLE, bulk_values=0),
 ]  # fmt: skip

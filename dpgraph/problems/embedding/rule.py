@@ -22,7 +22,8 @@ from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.strategies import Start
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import answer_noise
-from dpgraph.tuning import EMBEDDING_RULE
+from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
+from dpgraph.tuning import RESIDUAL as DEGREE_RESIDUAL
 
 #: Questions that a release answers: :func:`release_unevenness`, and
 #: :func:`~dpgraph.problems.embedding.strategies.release_start`.
@@ -42,7 +43,9 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     """
     if rank > 1 and delta == 0:
         return "randomized-response"
-    if weighted or too_dear(n, epsilon * (1 - EMBEDDING_RULE.share)):  # a bit may come before the answers
+    # A bit, or a residual, may come before the answers.
+    asked = EMBEDDING_RULE.share if rank > 1 else EMBEDDING.vector_total_share + sum(DEGREE_RESIDUAL.shares)
+    if weighted or too_dear(n, epsilon * (1 - asked)):
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
@@ -58,7 +61,7 @@ def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
     Products start from those, and ask for the residual in any case.
     """
     size = answer_noise(epsilon) * math.sqrt(n)
-    if size <= EMBEDDING_RULE.vector_column or answer_noise(epsilon) <= EMBEDDING_RULE.vector_entry:
+    if answer_noise(epsilon) <= EMBEDDING_RULE.vector_entry:
         return "randomized-response"
 
     def then(start: Start) -> str:
