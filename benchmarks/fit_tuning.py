@@ -276,7 +276,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
     "Power.least": (4, 6, 12, 16),
-    "Power.refinements": (0, 1, 6),
     "Vector.last_decays": ((), (0.5,), (1.0,), (0.25, 0.5, 0.75, 1.0)),
     "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
     "Vector.second": (0.3, 0.8, 1.0),

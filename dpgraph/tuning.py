@@ -136,9 +136,6 @@ class Power:
     # Share for the degrees, and for the r x r matrix in the basis; of a single vector too
     side_share: float = 0.05
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
-    # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
-    noisy: float = 0.12
-    refinements: int = 3  # Projections onto the last estimate in the end
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,8 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    products: float = 4.0  # products = 4 sqrt(epsilon); > 0
+    products: float = 3.6  # products = 3.6 sqrt(epsilon) from degrees close to the eigenvector; > 0
+    far_products: float = 6.0  # The same from degrees far from it; > 0
     # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1

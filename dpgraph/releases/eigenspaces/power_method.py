@@ -147,10 +147,9 @@ def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, 
             Q = posterior_basis(Q, seen.covariance(), rows)
         if wide:
             Q = seen.replace_basis(_shortened(Q, noise / _size(product, noise, rank)))
-        elif seen.noise_share(rows) > POWER.noisy:
+        else:
             Q = seen.replace_basis(_clipped(Q))
-    for _ in range(POWER.refinements):
-        seen.improve(1.0)
+    seen.improve(1.0)
     return seen
 
 

@@ -114,7 +114,8 @@ def release_leading_vector(
     degrees, std = release_degrees(graph, call.part(POWER.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
-    wanted = round(VECTOR.products * math.sqrt(call.epsilon))  # fewer where there is more noise; two cost what one does
+    wanted = VECTOR.far_products if residual.is_large else VECTOR.products
+    wanted = round(wanted * math.sqrt(call.epsilon))  # fewer where there is more noise; two cost what one does
     iterations = int(min(max(wanted, 2), MOST_PRODUCTS))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
