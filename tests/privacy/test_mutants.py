@@ -280,21 +280,21 @@ def rows_of_labels_at_half_their_price(monkeypatch):
 
 
 def readings_at_half_their_price(monkeypatch, *, of_numbers):
-    price = sensitivity.repeated_readings
+    price = sensitivity.repeated_queries
 
     def too_low(size, norm, *, from_zero):
         return price(size, norm, from_zero=from_zero) / (2 if (norm.body == NUMBER) == of_numbers else 1)
 
-    monkeypatch.setattr(sensitivity, "repeated_readings", too_low)
+    monkeypatch.setattr(sensitivity, "repeated_queries", too_low)
 
 
 def labels_by_themselves_at_the_price_of_one(monkeypatch):
     """Independent noise for each label, as if the sum over labels of the largest change were at most an edge."""
 
-    def law(oracle, readings, epsilon):
+    def law(oracle, queries, epsilon):
         bound = math.inf if oracle.move is None else oracle.move.size
         return quietest_law(
-            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), readings, epsilon
+            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), queries, epsilon
         )
 
     monkeypatch.setattr(degree_core, "quietest_law", law)
@@ -315,8 +315,8 @@ def residual_told_without_noise(monkeypatch):
 
 
 def noise_of_readings_halved(monkeypatch):
-    draw = NoiseSource.readings
-    monkeypatch.setattr(NoiseSource, "readings", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
+    draw = NoiseSource.queries
+    monkeypatch.setattr(NoiseSource, "queries", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
 
 
 def first_reading_sees_rows_that_are_not_set(monkeypatch):

@@ -2,8 +2,8 @@
 
 *Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
 takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
-each label. To *read* a row is to release its field with noise, a noisy query; a *reading* is the output. To *set* a row
-is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
+each label. To *read* a row is to release its field with noise: a noisy query of the row. To *set* a row is to change
+its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
 of the sum of squared degrees. So these few, the *core*, iterate. Then each other vertex is read once, with the noise of
@@ -19,13 +19,13 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
-from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.report import Pairs
-from dpgraph.privacy.row_norm import NUMBER, Body, CrossPolytope, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm, UnitBall
 from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
-# --- what is read ----------------------------------------------------------------------------------------------------
+# --- what is read -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class LabelScores:
 
 
 @dataclass(frozen=True)
-class RowMove:
-    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `body`."""
+class RowSensitivity:
+    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `ball`."""
 
-    body: Body
+    ball: UnitBall
     size: float
 
 
@@ -64,7 +64,7 @@ class FieldOracle:
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
     # What a row changes by at any one iterate, if its entries together change by less than that
-    move: RowMove | None = None
+    move: RowSensitivity | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
     # expect(rows): fields of these rows are asked for next, block by block
@@ -123,19 +123,19 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
         row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
-        move=RowMove(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
+        move=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
     return Iteration(oracle, Simplex(q, relation))
 
 
-# --- noise of readings: the law of smaller variance, both being public ------------------------------------------------
+# --- noise of queries: the law of smaller variance, both being public -------------------------------------------------
 
 
 @dataclass(frozen=True)
-class ReadingLaw:
-    """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
+class QueryLaw:
+    """The K-norm mechanism for all queries of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
     step: float
@@ -144,17 +144,17 @@ class ReadingLaw:
 
     @property
     def variances(self) -> tuple[float, float]:
-        """Variance of the first reading of a number, and of a later one."""
+        """Variance of the first query of a number, and of a later one."""
         return self.norm.variances(self.moved / self.epsilon)
 
     @property
     def mean_variance(self) -> float:
-        """Mean variance over all readings."""
-        (first, later), readings = self.variances, self.norm.readings
-        return (first + (readings - 1) * later) / readings
+        """Mean variance over all queries."""
+        (first, later), queries = self.variances, self.norm.queries
+        return (first + (queries - 1) * later) / queries
 
 
-def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingLaw:
+def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
@@ -163,21 +163,21 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingL
     numbers.
     """
     laws = []
-    for move in (RowMove(NUMBER, oracle.envelope), oracle.move):
+    for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
         if move is not None:
-            norm = RowNorm(readings, move.body)
-            step, size, spent = reading_grid(move.size, oracle.columns, oracle.unit, epsilon)
-            laws.append(ReadingLaw(norm, step, sensitivity.repeated_readings(size, norm, from_zero=True), spent))
+            norm = RowNorm(queries, move.ball)
+            step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
+            laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
     return min(laws, key=lambda law: law.mean_variance)
 
 
-def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
+def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
     """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
 
-    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
+    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
     numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the standard
-    deviation of a reading is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
+    deviation of a query is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
     read once get more noise, or tell less of labels that are not best.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
@@ -191,7 +191,7 @@ def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilo
     return max(quiet, default=0)
 
 
-# --- which rows iterate ----------------------------------------------------------------------------------------------
+# --- which rows iterate -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Core:
 
     @property
     def other_pairs(self) -> Pairs:
-        """Which pairs the readings of the other rows are about."""
+        """Which pairs the queries of the other rows are about."""
         return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
 
     def inside(self, degrees: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """One sweep that reads every edge at one of its ends.
 
 Rows are set one after another through a public order. A row reads only rows that have been set: half the price of
-reading every row in full. Where it is public what each label earns no readings are released but choices, the noisy
+reading every row in full. Where it is public what each label earns no queries are released but choices, the noisy
 maximum of the scores, whose noise has half the variance.
 """
 
