@@ -34,7 +34,7 @@ _PATTERN_LIMIT = 200_000
 _GAP = 1e-6
 #: Share of the squared l2-sensitivity, or of the l1-sensitivity, that the number of records takes when it is private.
 _COUNT_SHARE = 0.1
-#: Relative factor of a statistic that no record moves: it gets a millionth of the noise of the others.
+#: Relative factor of a statistic that no record changes: it gets a millionth of the noise of the others.
 _NO_NOISE = 1e6
 #: Factors of Laplace noise keep so many bits: their products with whole numbers of records are then exact.
 _FACTOR_BITS = 20

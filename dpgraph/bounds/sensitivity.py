@@ -14,7 +14,7 @@ from dpgraph.typing import FloatArray
 
 
 def minimum_degree(max_weight: float) -> float:
-    """Change of min_i d_i: one pair moves two degrees by at most w, hence a minimum by at most w."""
+    """Change of min_i d_i: one pair changes two degrees by at most w, hence a minimum by at most w."""
     return max_weight
 
 
@@ -45,16 +45,16 @@ def one_edge_statistic() -> float:
 
 
 def degrees_l2(max_weight: float, pairs: int = 1) -> float:
-    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w.
+    """Change of the degree vector in l2: two entries change by at most w, sqrt(2) w.
 
-    Where k = `pairs` pairs that share a vertex change: its own degree moves by at most k w, and k others by at most w
+    Where k = `pairs` pairs that share a vertex change: its own degree changes by at most k w, and k others by at most w
     each, sqrt(k^2 + k) w.
     """
     return math.sqrt(pairs**2 + pairs) * max_weight
 
 
 def degrees_l1(max_weight: float) -> float:
-    """Change of the degree vector in l1: two entries move by at most w, 2 w."""
+    """Change of the degree vector in l1: two entries change by at most w, 2 w."""
     return 2.0 * max_weight
 
 
@@ -76,7 +76,7 @@ def degree_excess(max_weight: float, share: float) -> float:
 
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
-    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees moves no more.
+    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees changes no more.
     """
     return 2.0 * (1.0 + share) * max_weight
 
@@ -84,7 +84,7 @@ def degree_excess(max_weight: float, share: float) -> float:
 def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:
     """Change of |h|^2 and of h'Ah, h_k = min(d_k/cap, 1), for a public cap: 4 w/cap and 6 w.
 
-    Let the weight of {i, j} grow by at most w. Then h_i and h_j grow by at most w/cap, no other entry moves, and one
+    Let the weight of {i, j} grow by at most w. Then h_i and h_j grow by at most w/cap, no other entry changes, and one
     that grows belonged to a degree below the cap. Squares of numbers up to 1 grow by at most twice as much. In h'Ah the
     pair itself counts 2 w h_i h_j <= 2 w, and the growth g of h counts g'A(h + h') <= 2 sum_k g_k d_k < 4 w.
     """
@@ -113,11 +113,11 @@ def adjacency_core(max_weight: float, Q: FloatArray) -> float:
 def row_release(max_weight: float, row_norm: float = 1.0) -> float:
     """Change in l2 of all rows of (adjacency) X for a *public* X with rows of norm at most `row_norm`.
 
-    Row i moves by at most w ||X_j||, row j by at most w ||X_i||, nothing else moves: sqrt(2) w row_norm. For one X,
+    Row i changes by at most w ||X_j||, row j by at most w ||X_i||, nothing else changes: sqrt(2) w row_norm. For one X,
     `row_norm` may be the root mean square of its two largest row norms, as i and j are different. The same bound
     covers a Gauss-Seidel sweep that releases each row exactly once, each against a public X that may depend on the rows
-    released before: conditioned on those, rows i and j still move by at most w row_norm each, and adaptive composition
-    of Gaussian releases adds squares.
+    released before: conditioned on those, rows i and j still change by at most w row_norm each, and adaptive
+    composition of Gaussian releases adds squares.
     """
     return math.sqrt(2.0) * max_weight * row_norm
 
@@ -228,13 +228,13 @@ def label_scores(max_weight: float) -> float:
     """Change of the scores of one row's labels, all in the same direction, when one edge of a public relation changes.
 
     Score a of row u is sum_v w_uv (R X_v)_a, R the public relation with entries in [0, 1] and X_v a public point of
-    the simplex. So (R X_v)_a lies in [0, 1], and when w_uv moves by t, |t| <= w, every score moves by t (R X_v)_a: by
-    at most w, upwards if t > 0 and downwards if t < 0. A sweep in which a row reads only rows that chose before it
+    the simplex. So (R X_v)_a lies in [0, 1], and when w_uv changes by t, |t| <= w, every score changes by t (R X_v)_a:
+    by at most w, upwards if t > 0 and downwards if t < 0. A sweep in which a row reads only rows that chose before it
     shows the edge at one row (:func:`first_sweep`).
 
     A report of the maximum of scores plus geometric (or exponential) noise of scale b is then (w / b)-DP: given the
     noise of the other labels, label a wins where its own noise exceeds max_c (score_c + noise_c) - score_a, which moves
-    by at most w because both terms move in the same direction, and P(noise >= y + w) >= e^(-w/b) P(noise >= y)
+    by at most w because both terms change in the same direction, and P(noise >= y + w) >= e^(-w/b) P(noise >= y)
     (R. McKenna, D. Sheldon, "Permute-and-flip", NeurIPS 2020; Z. Ding et al., "The permute-and-flip mechanism is
     identical to report-noisy-max with exponential noise", 2021).
     """

@@ -95,7 +95,7 @@ def release_repeated_sweeps(
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
-    scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
+    scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     known = _Filter(oracle, core, variances)

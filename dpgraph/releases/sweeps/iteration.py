@@ -64,7 +64,7 @@ class FieldOracle:
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
     # What a row changes by at any one iterate, if its entries together change by less than that
-    move: RowSensitivity | None = None
+    change: RowSensitivity | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
     # expect(rows): fields of these rows are asked for next, block by block
@@ -123,7 +123,7 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
         row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
-        move=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
+        change=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
@@ -139,13 +139,13 @@ class QueryLaw:
 
     norm: RowNorm
     step: float
-    moved: float
+    sensitivity: float
     epsilon: float
 
     @property
     def variances(self) -> tuple[float, float]:
         """Variance of the first query of a number, and of a later one."""
-        return self.norm.variances(self.moved / self.epsilon)
+        return self.norm.variances(self.sensitivity / self.epsilon)
 
     @property
     def mean_variance(self) -> float:
@@ -163,10 +163,10 @@ def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     numbers.
     """
     laws = []
-    for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
-        if move is not None:
-            norm = RowNorm(queries, move.ball)
-            step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
+    for change in (RowSensitivity(NUMBER, oracle.envelope), oracle.change):
+        if change is not None:
+            norm = RowNorm(queries, change.ball)
+            step, size, spent = query_grid(change.size, oracle.columns, oracle.unit, epsilon)
             laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
     return min(laws, key=lambda law: law.mean_variance)
 
@@ -185,7 +185,7 @@ def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon
         return 0
     if oracle.columns == 1:
         return SWEEPS.of_signs
-    tables = oracle.scores is None or oracle.move is None
+    tables = oracle.scores is None or oracle.change is None
     largest = ((1 + tables) * SWEEPS.noise * w) ** 2 * degree / oracle.columns
     quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if quietest_law(oracle, t, epsilon).mean_variance <= largest)
     return max(quiet, default=0)

@@ -156,7 +156,7 @@ def _label_readings(genome: Genome) -> float:
         if read[1 - row]:
             X[1 - row] = _label(rng, q)
     cost = sum(_norm(law.norm, size) for moved in read for size in _sizes(law.norm, np.array(moved)))
-    return cost / law.moved
+    return cost / law.sensitivity
 
 
 def _sizes(norm: RowNorm, moved: np.ndarray) -> np.ndarray:
