@@ -211,7 +211,7 @@ def whole_adjacency_spectrum(max_weight: float, n: int) -> float:
     """Change in l2 of all n sorted eigenvalues of the adjacency matrix, as computed: sqrt(2) w plus rounding.
 
     E = w (e_i e_j' + e_j e_i'), and the sorted eigenvalues of symmetric matrices change by at most ||E||_F in l2
-    (Hoffman and Wielandt). Computed ones are off by at most 10 n u ||A|| each, ||A|| <= n w, in both worlds.
+    (Hoffman and Wielandt). Computed ones are off by at most 10 n u ||A|| each, ||A|| <= n w, for both neighbours.
     """
     return math.sqrt(2.0) * max_weight + _eigenvalue_rounding(n, n * max_weight)
 
@@ -226,7 +226,7 @@ def whole_laplacian_spectrum(max_weight: float, n: int) -> float:
 
 
 def _eigenvalue_rounding(n: int, norm: float) -> float:
-    """Bound on the l2 change of n computed eigenvalues by rounding alone, in two worlds together."""
+    """Bound on the l2 change of n computed eigenvalues by rounding alone, summed over both neighbours."""
     return 2 * math.sqrt(n) * _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * norm
 
 

@@ -1,4 +1,4 @@
-"""Noise that is drawn for all queries of a row together: its norm, its law, its grid, and who may use it how often."""
+"""One noise vector for all queries of a row: its norm, its law, its grid, and who may use it how often."""
 
 import itertools
 import math

@@ -274,8 +274,8 @@ class _Run:
         rows, w = self.core.rows, self.graph.max_weight
         member = np.eye(self.count)[self.labels[rows]]
         expected = self.core.inside(self.degrees.values)[rows, None]
-        says = expected / (member.sum(axis=0) * excesses.std**2 + COMMUNITIES.sampling * w * expected)
-        self.known[0, rows] = says * excesses.with_groups(member)
+        precision = expected / (member.sum(axis=0) * excesses.std**2 + COMMUNITIES.sampling * w * expected)
+        self.known[0, rows] = precision * excesses.with_groups(member)
 
     def _ask_again(self, excesses: Excesses) -> None:
         """Move rows of the core by their answers together with what they have counted of the other rows."""
@@ -340,14 +340,14 @@ class _Run:
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
         if law.maximum:
-            says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
-            public = other / says[:, None] - self.schedule.resolution * np.outer(expected, shares)
+            precision = expected / (law.variance + COMMUNITIES.sampling * w * expected)
+            public = other / precision[:, None] - self.schedule.resolution * np.outer(expected, shares)
             self.labels[block] = law.maximum.choose(exact, public=public)
             return np.zeros_like(exact)
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
         number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)
-        says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
+        precision = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
         excess = counts - self.schedule.resolution * np.outer(number, shares)
-        self.known[side, block] = says[:, None] * excess
+        self.known[side, block] = precision[:, None] * excess
         self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)
         return counts

@@ -47,9 +47,9 @@ def release_core_iterates(
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
-    average degree. The call is pure. Rows are read repeatedly, with noise that is drawn together, where the average
-    degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0 where none was
-    read), all released.
+    average degree. The call is pure. Rows are read repeatedly, with one noise vector for all queries of a row, where
+    the average degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0
+    where none was read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     repeats = number_of_queries(oracle, w, mean_degree, epsilon)

@@ -172,7 +172,7 @@ def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
 
 
 def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
-    """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
+    """How many queries of a row share one noise vector, by the (released) average degree; 0: one query, alone.
 
     Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
