@@ -17,29 +17,13 @@ import yaml
 import dpgraph
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-#: Pages whose examples are run here; those of other pages are run by the tests of what they describe.
+#: Pages whose examples are run by other tests, or need a cluster.
+ELSEWHERE = ("networkx.md", "planning.md", "distributed.md")
+#: Pages whose examples are run here.
 PAGES = [
-    "README.md",
-    "docs/index.md",
-    "docs/mail-report.md",
-    "docs/tutorial.md",
-    "docs/install.md",
-    "docs/which-function.md",
-    "docs/recipes.md",
-    "docs/gallery.md",
-    "docs/choosing.md",
-    "docs/cuts.md",
-    "docs/bisections.md",
-    "docs/constraint-problems.md",
-    "docs/communities.md",
-    "docs/degrees.md",
-    "docs/spectra.md",
-    "docs/normalized-adjacency.md",
-    "docs/similarities.md",
-    "docs/scikit-learn.md",
-    "docs/subspaces.md",
-    "docs/projections.md",
-    "docs/sos.md",
+    path.relative_to(REPOSITORY).as_posix()
+    for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
+    if path.name not in ELSEWHERE and "```python\n" in path.read_text()
 ]
 
 
