@@ -76,7 +76,7 @@ def test_the_loss_of_an_edge_is_epsilon_and_attained(ratio):
     assert exact_loss(number_norm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
 
 
-def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
+def test_a_second_query_may_depend_on_the_first_and_nothing_more_is_lost():
     """All outputs of two rows and two queries each, where the label that is read second is chosen by the first."""
     norm, scale, box = number_norm(2), 1 / 0.9, 7
     grid = range(-box, box + 1)
@@ -116,7 +116,7 @@ def test_cryptographic_noise_has_the_same_law_as_seeded_noise(queries):
         assert np.corrcoef(np.abs(later[0][:, 0]), np.abs(later[1][:, 0]))[0, 1] > 0.05
 
 
-def test_one_reading_is_a_laplace_look_and_many_a_sixth_of_the_variance_of_composed_ones():
+def test_one_query_is_laplace_noise_and_many_a_sixth_of_the_variance_of_composed_ones():
     assert number_norm(1).variances(0.5)[0] == pytest.approx(0.5)
     for queries in (2, 5, 20):
         cube = number_norm(queries, ratio=1 - 1e-9).variances(1.0)
@@ -126,7 +126,7 @@ def test_one_reading_is_a_laplace_look_and_many_a_sixth_of_the_variance_of_compo
     assert number_norm(4).variances(1.0)[1] < 1.2 * number_norm(4, ratio=0.99).variances(1.0)[1]
 
 
-def test_variances_of_many_readings_and_extreme_scales_are_finite():
+def test_variances_of_many_queries_and_extreme_scales_are_finite():
     for scale in (1e-9, 1.0, 1e9):
         assert np.isfinite(number_norm(400).variances(scale)).all()
 
@@ -199,7 +199,7 @@ def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(queries, r
     assert sensitivity.repeated_queries(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
 
 
-def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_them_says():
+def test_without_zeros_at_the_start_queries_cost_more_than_the_theorem_with_them_says():
     """The counterexample: both labels stand before anything is read. 2/1.7 of an edge, and two for one query."""
     E, X = np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 1))
     for norm, cost in ((number_norm(3), 2 / 1.7), (number_norm(1, 1.0), 2.0), (number_norm(4, 1.0), 1.0)):

@@ -238,7 +238,7 @@ def test_rows_come_in_batches(monkeypatch):
     assert len(set(radii.tolist())) > 30
 
 
-def test_variances_of_many_readings_and_numbers_are_finite():
+def test_variances_of_many_queries_and_numbers_are_finite():
     for ball in (CrossPolytope(256, shifts=True), CrossPolytope(256, shifts=False), Range(256)):
         assert np.isfinite(RowNorm(48, ball).variances(1e6)).all()
 
@@ -298,7 +298,7 @@ def test_the_sensitivity_is_the_worst_change_for_every_start(ball, queries, from
 
 
 @each("columns", [3, 4], parts=2)
-def test_all_neighbours_of_small_graphs_move_readings_of_labels_by_the_bound_at_most_and_by_nearly_all_of_it(columns):
+def test_all_neighbours_of_small_graphs_move_queries_of_labels_by_the_bound_at_most_and_by_nearly_all_of_it(columns):
     """Sweeps in random orders and blocks over every graph of the family, labels that follow noisy queries."""
     worst = {"sum": 0.0, "shifts": 0.0, "numbers": 0.0}
     for number, (weights, w) in enumerate(graph_family().values()):

@@ -127,7 +127,7 @@ def _choice(genome: Genome) -> float:
 # --- queries of a row -------------------------------------------------------------------------------------------------
 
 
-def _readings(genome: Genome) -> float:
+def _queries(genome: Genome) -> float:
     """An edge {i, j} of weight 1: row i reads X_j, row j reads X_i, each so often, in any order, X in [-1, 1]."""
     rng, norm = np.random.default_rng(genome["seed"]), RowNorm(genome["queries"], NUMBER, genome["ratio"])
     from_zero = genome["from zero"]
@@ -142,7 +142,7 @@ def _readings(genome: Genome) -> float:
     return cost / sensitivity.repeated_queries(1.0, norm, from_zero=from_zero)
 
 
-def _label_readings(genome: Genome) -> float:
+def _label_queries(genome: Genome) -> float:
     """The same for rows of labels, points of the simplex: the sum over numbers is one for each query, not for all."""
     rng, q = np.random.default_rng(genome["seed"]), genome["labels"]
     move = RowSensitivity(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
@@ -218,12 +218,12 @@ def bound_targets() -> list[BoundTarget]:
         BoundTarget(
             "queries of a row",
             {"queries": Whole(1, 8), "ratio": ratios, "from zero": Choice((True, False)), "seed": Seed()},
-            _readings,
+            _queries,
         ),
         BoundTarget(
             "queries of labels",
             {"queries": Whole(1, 8), "labels": Whole(2, 6), "shifts": Choice((True, False)), "seed": Seed()},
-            _label_readings,
+            _label_queries,
         ),
         BoundTarget("good event", {"failure": Log(((1e-12, 0.3),)), "rounding": Share()}, _good_event),
     ]
