@@ -229,6 +229,13 @@ def frontier() -> Iterator[Claim]:
         yield Claim("docs/frontier.md", text, "peers_published.md")
 
 
+def first_call() -> Iterator[Claim]:
+    (row,) = [row for row in rows("first_call.md") if (row["function"], row["vertices"]) == ("report", "1,000")]
+    took = f"{row['empty cache']} processor seconds, a second one {row['warm']}"
+    text = f"A first `dpgraph.report` of 1,000 vertices takes {took}"
+    yield Claim("docs/install.md", text, "first_call.md")
+
+
 def flights() -> Iterator[Claim]:
     """The bundled graph of the front page."""
     G = dpgraph.datasets.load("us-flights")
@@ -576,8 +583,8 @@ def tests() -> Iterator[Claim]:
 
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
-    cuts, load, speed, success, frontier, flights, communities, degrees, counts, persons, planning, similarities,
-    synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
+    cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, planning,
+    similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
 )  # fmt: skip
 
 
