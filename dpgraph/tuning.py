@@ -26,7 +26,7 @@ class Sweeps:
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
     of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
-    # Labels as often as the standard deviation of a query is below this part of sqrt(degree/labels), or twice; > 0
+    # Labels as often as the standard deviation of a reading is below this part of sqrt(degree/labels), or twice; > 0
     noise: float = 0.7
     sharpness: float = 8.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
     prior: float = 3.0  # Prior variance of a field over the released degree; > 0

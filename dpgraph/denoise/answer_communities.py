@@ -1,10 +1,10 @@
-r"""Communities of a graph after randomised response, each pair flipped with probability p: eigenvectors, then moves.
+r"""Communities of a released graph whose answers are false with a known probability p: eigenvectors, then moves.
 
 ``z_ij = (y_ij - p)/(1 - 2p)`` is an unbiased estimate of edge ij with standard deviation s. The matrix of excesses
 ``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 s sqrt(n)`` (the semicircle law). Larger ones come
 from communities, and few from edges drawn at random. Their eigenvectors are clustered by k-means. Then vertices move,
 many at a time, to the community with which their excess is largest: the modularity of the unbiased estimates rises. All
-published bits are used again and again, which costs nothing.
+answers are used again and again, which costs nothing.
 
 Among the n_c rows of a community the edge is at ``2 s_c sqrt(n_c)``, much lower. So a community too small to be seen
 among all rows may be seen inside the one it was put into. Each is divided by its own eigenvectors, and vertices move

@@ -9,9 +9,9 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class BoundedIterates:
-    """Vertices choose one after another, by noisy queries of what the others have chosen. Pure; any size.
+    """Vertices choose one after another, by noisy readings of what the others have chosen. Pure; any size.
 
-    All queries of a vertex share one K-norm noise vector; where a graph has few edges for its epsilon a
+    All readings of a vertex get K-norm noise that is drawn together; where a graph has few edges for its epsilon a
     vertex is read once.
     """
 

@@ -7,8 +7,8 @@ from scipy.optimize import isotonic_regression
 
 import dpgraph
 from dpgraph.denoise.block_model import draw_graph, fit_density
+from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.degree_tails import degree_counts
-from dpgraph.denoise.swept_degrees import SweptRows, edges_counted
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.releases.sweeps.communities import _Degrees
@@ -169,7 +169,7 @@ def test_two_passes_tell_how_many_edges_a_row_has_by_its_community():
     for places in (place, -place):
         counts = (A * (places[:, None] > places)) @ member + rng.laplace(0, scale, (n, 6))
         order, variance = np.argsort(places)[:, None], 2 * scale**2
-        passes.append([SweptRows(rows, counts[rows], variance, labels[rows]) for rows in order])
+        passes.append([Reading(rows, counts[rows], variance, labels[rows]) for rows in order])
         sums += counts.sum(axis=1)
     counted, part, variance = edges_counted(passes, degrees, labels, weights)
     assert np.allclose(part, 1, atol=0.05)  # an edge is seen in one pass or in the other

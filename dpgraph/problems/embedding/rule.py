@@ -4,10 +4,10 @@ Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) t
 eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method, with r columns whose
 longest rows have length k, has an error of about k sqrt(2 n)/(mu lambda). If degrees are even, k = sqrt(r/n), and
 public arguments say which error is smaller. If they are uneven, as in nearly all real graphs, k hardly depends on n,
-and randomised response wins, as it does where edges are few. Where the cases differ, one private bit decides.
+and answers win; so they do where edges are few. Where the cases differ, one private bit decides.
 
-The noise of a single vector does not grow with degrees of ordinary unevenness. Randomised response takes over at large
-epsilon, and earlier if the degrees are far from the vector.
+The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
+and earlier if the degrees are far from the vector.
 """
 
 import math

@@ -28,8 +28,8 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
+from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
-from dpgraph.denoise.swept_degrees import SweptRows, edges_counted
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum
 from dpgraph.progress import BAR
@@ -70,7 +70,7 @@ def release_communities(
 
     *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
-    where a label is chosen it changes the scores of one row in one direction
+    where a label is chosen it moves the scores of one row in one direction
     (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order, answer
     (:func:`~dpgraph.releases.answers.release_flipped_graph`) or are read for all of the budget of the sweeps, and not
     again: the pair in which neighbours differ is spent on inside the core or outside. Everything else is a function of
@@ -223,7 +223,7 @@ class _Run:
         self.count = schedule.labels
         self.known = np.zeros((2, n, self.count))
         self.excesses: Excesses | None = None
-        self.passes: list[list[SweptRows]] = []
+        self.passes: list[list[Reading]] = []
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
@@ -248,7 +248,7 @@ class _Run:
         for side, call in enumerate(calls):
             rows, seen = self.core.rows[:: -1 if side else 1], np.zeros_like(self.known[0])
             self.passes.append([])
-            self._set(rows, seen, self._open(0, core=call), side=side, counted=self.passes[side])
+            self._set(rows, seen, self._open(0, core=call), side=side, readings=self.passes[side])
         self.known = np.stack([self.known.sum(axis=0), np.zeros_like(self.known[0])])
 
     def _ask_core(self) -> None:
@@ -274,8 +274,8 @@ class _Run:
         rows, w = self.core.rows, self.graph.max_weight
         member = np.eye(self.count)[self.labels[rows]]
         expected = self.core.inside(self.degrees.values)[rows, None]
-        precision = expected / (member.sum(axis=0) * excesses.std**2 + COMMUNITIES.sampling * w * expected)
-        self.known[0, rows] = precision * excesses.with_groups(member)
+        says = expected / (member.sum(axis=0) * excesses.std**2 + COMMUNITIES.sampling * w * expected)
+        self.known[0, rows] = says * excesses.with_groups(member)
 
     def _ask_again(self, excesses: Excesses) -> None:
         """Move rows of the core by their answers together with what they have counted of the other rows."""
@@ -315,11 +315,11 @@ class _Run:
         *,
         side: int,
         apart: bool = False,
-        counted: list[SweptRows] | None = None,
+        readings: list[Reading] | None = None,
     ) -> None:
         """Set rows one after another by the labels that are `seen`, and add them to these; `apart`, in the end only.
 
-        What they count is appended to `counted`.
+        What they count is added to the `readings`.
         """
         weight, totals = self.degrees.values, self.degrees.values @ seen
         self.graph.expect(rows)
@@ -327,8 +327,8 @@ class _Run:
             counts = np.zeros((block.size, self.count))
             if totals.any():  # otherwise counts are zero whatever the data
                 counts = self._choose(block, seen, totals, law, side)
-            if counted is not None:
-                counted.append(SweptRows(block, counts, 2 * law.variance, self.labels[block]))
+            if readings is not None:
+                readings.append(Reading(block, counts, 2 * law.variance, self.labels[block]))
             if not apart:
                 seen[block, self.labels[block]] = 1.0
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
@@ -340,14 +340,14 @@ class _Run:
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
         if law.maximum:
-            precision = expected / (law.variance + COMMUNITIES.sampling * w * expected)
-            public = other / precision[:, None] - self.schedule.resolution * np.outer(expected, shares)
+            says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
+            public = other / says[:, None] - self.schedule.resolution * np.outer(expected, shares)
             self.labels[block] = law.maximum.choose(exact, public=public)
             return np.zeros_like(exact)
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
         number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)
-        precision = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
+        says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
         excess = counts - self.schedule.resolution * np.outer(number, shares)
-        self.known[side, block] = precision[:, None] * excess
+        self.known[side, block] = says[:, None] * excess
         self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)
         return counts

@@ -1,6 +1,6 @@
 """Averaged products with public iterates (HP14): Gaussian for several columns, pure for a single one.
 
-Both normalise by released degrees: what an edge then changes is public, and no bound on min c is needed.
+Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
 """
 
 import math

@@ -14,7 +14,7 @@ import numpy as np
 from dpgraph.typing import FloatArray, IntArray
 
 
-class SweptRows(NamedTuple):
+class Reading(NamedTuple):
     """Rows, their noisy counts of each label, the variance of one, and the labels that they took then."""
 
     rows: IntArray
@@ -24,7 +24,7 @@ class SweptRows(NamedTuple):
 
 
 def edges_counted(
-    passes: list[list[SweptRows]], degrees: FloatArray, labels: IntArray, weights: FloatArray
+    passes: list[list[Reading]], degrees: FloatArray, labels: IntArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """How many edges each row has counted in all passes together, the part of its edges these are, and the variance.
 
@@ -37,9 +37,9 @@ def edges_counted(
     shares = between / np.maximum(between.sum(axis=1, keepdims=True), tiny)
     volumes = np.bincount(labels, weights=degrees)
     counted, part, variance = np.zeros((3, degrees.size))
-    for sweep in passes:
-        seen = np.zeros((sweep[0].counts.shape[1], volumes.size))
-        for rows, counts, noise, taken in sweep:
+    for readings in passes:
+        seen = np.zeros((readings[0].counts.shape[1], volumes.size))
+        for rows, counts, noise, taken in readings:
             expected = shares[labels[rows]] @ (seen / volumes).T
             whole, squares = expected.sum(axis=1), np.maximum((expected**2).sum(axis=1), tiny)
             counted[rows] += whole * (expected * counts).sum(axis=1) / squares
