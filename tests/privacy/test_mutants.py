@@ -292,9 +292,9 @@ def labels_by_themselves_at_the_price_of_one(monkeypatch):
     """Independent noise for each label, as if the sum over labels of the largest change were at most an edge."""
 
     def law(oracle, queries, epsilon):
-        bound = math.inf if oracle.change is None else oracle.change.size
+        bound = math.inf if oracle.move is None else oracle.move.size
         return quietest_law(
-            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), change=None), queries, epsilon
+            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), queries, epsilon
         )
 
     monkeypatch.setattr(degree_core, "quietest_law", law)

@@ -1,10 +1,10 @@
 """Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
-Pure noise is drawn for all queries of a row at once: one edge changes each query by a bounded number, so that changes
-stay inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the variance
-that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps. Numbers of a
-row that one edge changes at once get one noise vector (:mod:`~dpgraph.releases.sweeps.iteration`). Where a field is
-weak beside its noise, all rows are read once (:mod:`~dpgraph.releases.sweeps.one_sided`).
+Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
+move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the
+variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
+Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.iteration`).
+Where a field is weak beside its noise, all rows are read once (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpgraph.releases.sweeps.iteration import (
     FieldOracle,
     Iteration,
     degree_order,
-    number_of_queries,
+    number_of_readings,
     quietest_law,
     repeated_core,
     row_blocks,
@@ -47,12 +47,12 @@ def release_core_iterates(
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
-    average degree. The call is pure. Rows are read repeatedly, with one noise vector for all queries of a row, where
-    the average degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0
-    where none was read), all released.
+    average degree. The call is pure. Rows are read repeatedly, with noise that is drawn together, where the average
+    degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0 where none was
+    read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
-    repeats = number_of_queries(oracle, w, mean_degree, epsilon)
+    repeats = number_of_readings(oracle, w, mean_degree, epsilon)
     for_degrees = SWEEPS.degree_share if repeats else SWEEPS.sparse_degree_share
     degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
     call = call.part(1 - for_degrees)
@@ -77,7 +77,7 @@ def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> Floa
     return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
-# --- one noise vector for all queries of a row ------------------------------------------------------------------------
+# --- noise for all readings of a row together ------------------------------------------------------------------------
 
 
 def release_repeated_sweeps(
@@ -90,12 +90,12 @@ def release_repeated_sweeps(
     there are many also after half of them.
 
     Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
-    condition :class:`PublicIterate` keeps: no row is set before its first query is released or given up. Fields of
+    condition :class:`PublicIterate` keeps: no row is set before its first reading is released or given up. Fields of
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
-    scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
+    scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     known = _Filter(oracle, core, variances)
@@ -125,16 +125,16 @@ def release_repeated_sweeps(
 
 
 class PublicIterate:
-    """The public iterate X, zero at every row whose first query is still to come.
+    """The public iterate X, zero at every row whose first reading is still to come.
 
     That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_queries`, and nothing else sets or reads rows:
-    X starts at zero, and a row that is set without having been read gives up its first query. `variances` are those
-    of a first query, and of a later one.
+    X starts at zero, and a row that is set without having been read gives up its first reading. `variances` are those
+    of a first reading, and of a later one.
     """
 
-    def __init__(self, oracle: FieldOracle, queries: QueryNoise, variances: tuple[float, float]) -> None:
+    def __init__(self, oracle: FieldOracle, readings: QueryNoise, variances: tuple[float, float]) -> None:
         self.X = np.zeros((oracle.rows, oracle.columns))
-        self._oracle, self._noise, self._variances = oracle, queries, variances
+        self._oracle, self._readings, self._variances = oracle, readings, variances
         self._fresh = np.ones(oracle.rows, dtype=bool)
 
     def read(self, block: IntArray) -> tuple[FloatArray, float]:
@@ -143,7 +143,7 @@ class PublicIterate:
         if fresh.any() and not fresh.all():
             raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
         self._fresh[block] = False
-        release = self._noise.first if fresh.all() else self._noise.later
+        release = self._readings.first if fresh.all() else self._readings.later
         return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
 
     def set(self, block: IntArray, new: FloatArray) -> None:
@@ -152,7 +152,7 @@ class PublicIterate:
         self.X[block] = new
 
     def replace(self, X: FloatArray) -> None:
-        """Go on with another public iterate that is zero at rows whose first query is still to come."""
+        """Go on with another public iterate that is zero at rows whose first reading is still to come."""
         if X[self._fresh].any():
             raise DPGraphError("internal error: a row would be set before its first query")
         self.X = X

@@ -2,8 +2,8 @@
 
 *Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
 takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
-each label. To *read* a row is to release its field with noise: a noisy query of the row. To *set* a row is to change
-its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
+each label. To *read* a row is to release its field with noise: a noisy query (a *reading*). To *set* a row
+is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
 of the sum of squared degrees. So these few, the *core*, iterate. Then each other vertex is read once, with the noise of
@@ -25,7 +25,7 @@ from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm, UnitBall
 from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
-# --- what is read -----------------------------------------------------------------------------------------------------
+# --- what is read ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class FieldOracle:
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
     # What a row changes by at any one iterate, if its entries together change by less than that
-    change: RowSensitivity | None = None
+    move: RowSensitivity | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
     # expect(rows): fields of these rows are asked for next, block by block
@@ -123,38 +123,38 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
         row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
-        change=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
+        move=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
     return Iteration(oracle, Simplex(q, relation))
 
 
-# --- noise of queries: the law of smaller variance, both being public -------------------------------------------------
+# --- noise of readings: the law of smaller variance, both being public ------------------------------------------------
 
 
 @dataclass(frozen=True)
 class QueryLaw:
-    """The K-norm mechanism for all queries of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
+    """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
     step: float
-    sensitivity: float
+    moved: float
     epsilon: float
 
     @property
     def variances(self) -> tuple[float, float]:
-        """Variance of the first query of a number, and of a later one."""
-        return self.norm.variances(self.sensitivity / self.epsilon)
+        """Variance of the first reading of a number, and of a later one."""
+        return self.norm.variances(self.moved / self.epsilon)
 
     @property
     def mean_variance(self) -> float:
-        """Mean variance over all queries."""
-        (first, later), queries = self.variances, self.norm.queries
-        return (first + (queries - 1) * later) / queries
+        """Mean variance over all readings."""
+        (first, later), readings = self.variances, self.norm.queries
+        return (first + (readings - 1) * later) / readings
 
 
-def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
+def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> QueryLaw:
     """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
@@ -163,21 +163,21 @@ def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     numbers.
     """
     laws = []
-    for change in (RowSensitivity(NUMBER, oracle.envelope), oracle.change):
-        if change is not None:
-            norm = RowNorm(queries, change.ball)
-            step, size, spent = query_grid(change.size, oracle.columns, oracle.unit, epsilon)
+    for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
+        if move is not None:
+            norm = RowNorm(readings, move.ball)
+            step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
             laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
     return min(laws, key=lambda law: law.mean_variance)
 
 
-def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
-    """How many queries of a row share one noise vector, by the (released) average degree; 0: one query, alone.
+def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
+    """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
 
-    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
+    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
     numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the standard
-    deviation of a query is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
+    deviation of a reading is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
     read once get more noise, or tell less of labels that are not best.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
@@ -185,13 +185,13 @@ def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon
         return 0
     if oracle.columns == 1:
         return SWEEPS.of_signs
-    tables = oracle.scores is None or oracle.change is None
+    tables = oracle.scores is None or oracle.move is None
     largest = ((1 + tables) * SWEEPS.noise * w) ** 2 * degree / oracle.columns
     quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if quietest_law(oracle, t, epsilon).mean_variance <= largest)
     return max(quiet, default=0)
 
 
-# --- which rows iterate -----------------------------------------------------------------------------------------------
+# --- which rows iterate ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Core:
 
     @property
     def other_pairs(self) -> Pairs:
-        """Which pairs the queries of the other rows are about."""
+        """Which pairs the readings of the other rows are about."""
         return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
 
     def inside(self, degrees: FloatArray) -> FloatArray:

@@ -46,9 +46,9 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
         unit=private.graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
         envelope=q * w if whole_table else w,
-        # Which label is best does not change with a constant. One entry of a table changes the same number every time.
-        change=RowSensitivity(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
-        # One entry of a table changes one score, a whole table changes them in any direction.
+        # Which label is best does not change with a constant. One entry of a table moves the same number every time.
+        move=RowSensitivity(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
+        # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w),
     )
 
