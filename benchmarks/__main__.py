@@ -24,11 +24,11 @@ MAKERS: dict[str, tuple[str, ...]] = {
         for name in (
             "ablation", "attributes", "bisection_peers", "communities", "correlation_rounding", "cosine", "covariance",
             "covariance_printed", "csp_scale", "cut_peers", "cut_success", "degree_distribution", "distributed_graphs",
-            "eigenspace_labels", "false_bounds", "first_call", "gset", "gset_time", "linear_queries",
-            "linear_queries_peers", "load", "marginal_solvers", "marginals", "marginals_sparse", "marginals_structured",
-            "marginals_weights", "optimal_cuts", "optimal_tori", "peers_published", "persons", "plan_accuracy",
-            "planted", "projections", "projector_gap", "random_degree", "science", "sdp_speed", "similarities",
-            "subspaces", "synthetic_graphs",
+            "eigenspace_labels", "false_bounds", "gset", "gset_time", "linear_queries", "linear_queries_peers", "load",
+            "marginal_solvers", "marginals", "marginals_sparse", "marginals_structured", "marginals_weights",
+            "optimal_cuts", "optimal_tori", "peers_published", "plan_accuracy", "planted", "projections",
+            "projector_gap", "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
+            "first_call", "persons",
         )
     },
     "ablations_sweeps": ("-m", "benchmarks.ablations"),

@@ -26,7 +26,7 @@ def test_the_noise_scales_are_those_of_a_real_call():
     planned = plan(n=2000, average_degree=60, epsilon=2.0, **QUICK)
     G = dpgraph.datasets.planted_cut(2000, 60, -0.1, rng=9)
     real = dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", rng=4)
-    # The grid of queries is finer for unit weights that are given as numbers; rounding to it is paid for.
+    # The grid of readings is finer for unit weights that are given as numbers; rounding to it is paid for.
     expected = [(e.name, e.mechanism, pytest.approx(e.scale, rel=1e-4)) for e in real.privacy.entries]
     assert [(e.name, e.mechanism, e.scale) for e in planned["bounded-iterates"].ledger] == expected
     assert planned["bounded-iterates"].value_std == pytest.approx(real.estimated_value_std)
