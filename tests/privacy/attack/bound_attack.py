@@ -156,7 +156,7 @@ def _label_queries(genome: Genome) -> float:
         if read[1 - row]:
             X[1 - row] = _label(rng, q)
     cost = sum(_norm(law.norm, size) for moved in read for size in _sizes(law.norm, np.array(moved)))
-    return cost / law.sensitivity
+    return cost / law.moved
 
 
 def _sizes(norm: RowNorm, moved: np.ndarray) -> np.ndarray:
