@@ -31,16 +31,16 @@ OPTIONS = (
     "--epsilon", "--delta", "--seed", "--mechanism", "--option", "--rank", "--k", "--nodes", "--labels", "--format",
     "--weight", "--max-weight", "--communities", "--resolution", "--regularization", "--average-degree", "--colours",
     "--adjacency", "--shape", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
-    "--output", "--report", "--plot", "--owner-plot", "--save", "--data-dir", "--budget", "--correlation", "--blocks",
+    "--output", "--report", "--plot", "--save", "--data-dir", "--budget",
 )  # fmt: skip
-OUTPUTS = ("--output", "--report", "--plot", "--owner-plot", "--save")
+OUTPUTS = ("--output", "--report", "--plot", "--save")
 FLAGS = ("--dry-run", "--evaluate", "--progress", "--symmetrize", "--centered", "--no-download", "--help", "--version")
 ENDINGS = ("out.csv", "out.json", "out.png", "out.npz", "out.svg", "no/folder.csv", ".", "graph.txt")
 
 
 #: Runs that end well, without their budget.
 GOOD = (
-    "max-cut graph.txt --output out.csv", "max-cut graph.txt --plot out.png --owner-plot own.png",
+    "max-cut graph.txt --output out.csv", "max-cut graph.txt --plot out.png",
     "max-bisection graph.txt --report out.json", "communities graph.txt --communities 2 --output out.csv",
     "csp graph.txt --colours 3 --adjacency edge", "degrees graph.txt --output out.csv --report out.json",
     "degree-distribution graph.txt", "count graph.txt triangle edge", "synthesize graph.txt --save out.npz",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _ENDING = re.compile(r"\.(txt|csv|tsv|gml|graphml|gexf|net|mtx|json|parquet|metis|graph)(\.gz)?$")
 
 _reads = partial(option, panel="What is read")
-#: What is asked for before anything is spent.
-planned = partial(option, panel="Before you spend anything")
+#: Vertices of the public graph of a dry run, at most.
+_REHEARSED = 10_000
 
 
 def complete_graph(incomplete: str) -> list[str]:
@@ -193,15 +193,18 @@ class GraphRequest(GraphFile):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planning(GraphFile):
-    """What is to be planned for a graph before anything is spent."""
+class Rehearsal(GraphFile):
+    """A run on a public random graph in place of the private one."""
 
-    dry_run: bool = planned(
+    dry_run: bool = option(
         False,
-        "Print the noise scales and the expected utility, and stop: no edge is read, no budget is spent. "
+        "Run on a public random graph instead, print its noise scales, and stop: no edge is read, no budget is spent. "
         "Needs the number of vertices (--nodes N) and --average-degree, unless GRAPH is a dataset of known size.",
+        panel="Before you spend anything",
     )
-    average_degree: float | None = planned(None, "With --dry-run: a public guess of the average (weighted) degree.")
+    average_degree: float | None = option(
+        None, "With --dry-run: a public guess of the average degree.", panel="Before you spend anything"
+    )
 
     def public_size(self) -> tuple[int, float]:
         """Number of vertices and average degree, from the options or from what the publisher of a dataset states."""
@@ -218,9 +221,24 @@ class Planning(GraphFile):
             )
         return n, degree
 
+    def _made_up(self, A: sparse.csr_array) -> Any:
+        """What the command would read of a public graph."""
+        return A
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        n, degree = self.public_size()
+        n = min(n, _REHEARSED)
+        A, _ = datasets.planted_cut_sparse(n, min(degree, n), 0.0, rng=0)
+        name = f"a public random graph of {n} vertices, average degree {degree:g}"
+        try:
+            result, privacy = self._rehearsed(self._made_up(A), given)  # type: ignore[attr-defined]  # of a Release
+        except MechanismHalted as halted:
+            return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
+        return self._lines(Source(A, range(n), name, {}), result), privacy  # type: ignore[attr-defined]
+
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(Planning, Release, GraphRequest):
+class GraphRelease(Rehearsal, Release, GraphRequest):
     """A command that publishes something of a graph."""
 
     def _arguments(self) -> dict[str, Any]:
@@ -229,43 +247,6 @@ class GraphRelease(Planning, Release, GraphRequest):
         last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
         reading = ("weight", "max_weight", "symmetrize", *last)
         return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # Release from a public random graph.
-        from dpgraph.interfaces.stand_ins import expected_degrees, stand_in
-
-        n, degree = self.public_size()
-        max_weight, correlation = self.max_weight or 1.0, getattr(self, "correlation", 0.0)
-        expected = expected_degrees(degree, None, n, max_weight)
-        A = stand_in(n, expected, max_weight=max_weight, correlation=correlation)
-        name = f"a public random graph of {A.shape[0]} vertices, average degree {degree:g}"
-        try:
-            result, privacy = self._rehearsed(A, given)
-        except MechanismHalted as halted:
-            return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
-        return self._lines(Source(A, range(A.shape[0]), name, {}), result), privacy
-
-    def _planned(self, given: dict[str, Any], **more: Any) -> tuple[list[str], PrivacyReport]:
-        """What plan() says of the problem that the command is called after, and the ledger that a run would have."""
-        from dpgraph.interfaces.planning import plan
-        from dpgraph.privacy.relation import Edge
-        from dpgraph.privacy.report import PrivacyReport
-
-        n, degree = self.public_size()
-        found = plan(
-            n=n,
-            average_degree=degree,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            correlation=getattr(self, "correlation", None),
-            problem=self.command,  # type: ignore[arg-type]  # one of those that it takes
-            weight=given["weight"],
-            max_weight=given["max_weight"] or 1.0,
-            **more,
-        )
-        chosen = found[found.recommended]
-        privacy = PrivacyReport(self.epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key)
-        return [found.table(), f"\nreleases of {chosen.mechanism}:"], privacy
 
 
 def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:

@@ -262,14 +262,14 @@ def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[An
     put(path, csv_text(header, [label_texts(values) for values in columns]))
 
 
-def picture(path: Path | None, plot: str, *of: Any, owner_only: bool = False, **options: Any) -> Output:
+def picture(path: Path | None, plot: str, *of: Any, **options: Any) -> Output:
     """The picture that a function of :mod:`dpgraph.plot` draws."""
 
     def write(path: Path) -> None:
         from dpgraph import plot as pictures
 
         drawn = pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix)
-        write_atomically(path, drawn, owner_only=owner_only)
+        write_atomically(path, drawn)
 
     return path, write
 
