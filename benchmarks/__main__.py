@@ -39,6 +39,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "densest": ("-m", "benchmarks.densest"),
     "frontier": ("benchmarks/frontier.py", "--full"),
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
+    "pagerank": ("-m", "benchmarks.pagerank"),
     "marginals_pgm": ("benchmarks/marginals.py",),
     "marginals_smartnoise": ("benchmarks/marginals.py",),
     "spectral_ball": ("benchmarks/projections.py",),

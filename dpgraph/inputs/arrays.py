@@ -95,7 +95,7 @@ def is_arrow(X: Any) -> bool:
 
 
 def declared(X: Any) -> Any:
-    """What has the public declaration of a container: of pyarrow an empty frame of polars, else the container itself."""
+    """What has the public declaration of a container: an empty frame of polars for pyarrow, else the container."""
     if not is_arrow(X):
         return X
     arrow, pl = import_module("pyarrow"), import_module("polars")

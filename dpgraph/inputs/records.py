@@ -83,8 +83,8 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
         dtype = getattr(data[label] if hasattr(data, "columns") else data, "dtype", None)
         if getattr(dtype, "kind", "O") in "cmMV" or type(dtype).__name__ in _NO_NUMBERS:
             raise InvalidParameterError(
-                f"column {label!r} must hold 0 and 1, or values that are declared and public; its type is {dtype}. Pass "
-                f"categories={{{label!r}: [...]}}. No budget was spent"
+                f"column {label!r} must hold 0 and 1, or values that are declared and public; its type is {dtype}. "
+                f"Pass categories={{{label!r}: [...]}}. No budget was spent"
             )
         return (0, 1)
     found = tuple(values)

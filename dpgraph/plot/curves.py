@@ -9,7 +9,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, PALE
 from dpgraph.plot.panels import draw_curves
 
 if TYPE_CHECKING:

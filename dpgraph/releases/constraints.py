@@ -53,7 +53,7 @@ class RelatedEdges:
 
     @property
     def split_bounds(self) -> tuple[float, float]:
-        """Change of what labels earn, and of what they leave, in l1 and l2: together, the relation being at most 1, w."""
+        """Change of what labels earn and leave, in l1 and l2: together, as the relation is at most 1, w."""
         return (sensitivity.partition_weight(self.graph.max_weight),) * 2
 
     @property

@@ -1,7 +1,6 @@
 """What cuts and assignments say of their worth: a weight, its share of all, and intervals of both."""
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dpgraph.arguments import check_level

@@ -15,6 +15,7 @@ from dpgraph.bounds.count_intervals import half_width, standard_deviation
 from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.linalg.subgraphs import PATTERNS as PUBLIC
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 
 PATTERNS = tuple(ORDERS)
@@ -266,10 +267,8 @@ def test_a_bound_on_local_sensitivity_needs_delta_and_names_the_pure_alternative
 @pytest.mark.parametrize("mechanism", ["ladder", "local-sensitivity"])  # Cauchy noise always has a heavy tail
 def test_all_patterns_of_extreme_graphs_are_counted(graph, mechanism):
     delta = 1e-6 if mechanism == "local-sensitivity" else 0.0
-    exact = {p: counted_by_hand(graph, p) for p in PATTERNS}
-    found = dpgraph.private_subgraph_counts(
-        graph, subgraphs.PATTERNS, epsilon=1e4, delta=delta, mechanism=mechanism, rng=1
-    )
+    exact = {p: counted_by_hand(graph, p) for p in PUBLIC}
+    found = dpgraph.private_subgraph_counts(graph, PUBLIC, epsilon=1e4, delta=delta, mechanism=mechanism, rng=1)
     assert found.counts == pytest.approx(exact, abs=2)
 
 

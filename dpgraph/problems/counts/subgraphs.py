@@ -268,7 +268,7 @@ def _count(
 
 
 def release_counts(G: GraphLike, names: Sequence[str], budget: Mapping[str, Any]) -> list[int]:
-    """Counts of :data:`~dpgraph.linalg.subgraphs.ORDERS` by ladders, with equal parts of epsilon; delta is not spent."""
+    """Counts of :data:`~dpgraph.linalg.subgraphs.ORDERS` by ladders, with equal parts of epsilon, which are pure."""
     shares, asked = dict.fromkeys(names, 1 / len(names)), Asked("ladder", budget["accountant"], None)
     return list(_count(G, shares, {}, (budget["epsilon"], budget["delta"]), asked).counts.values())
 

@@ -118,8 +118,8 @@ def private_max_2csp(  # noqa: PLR0913
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or 2 w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns, and what it leaves, move by w together under "edge", else by 2 w
-    (:func:`dpgraph.bounds.sensitivity.split_table`).
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns and what it leaves move
+    by w together under "edge", else by 2 w (:func:`dpgraph.bounds.sensitivity.split_table`).
 
     References
     ----------
