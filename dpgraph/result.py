@@ -6,8 +6,6 @@ and ``hash`` never compare arrays. All its fields may be shown: a private result
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -34,6 +32,8 @@ _SHOWN = 5
 _EXACT = 2.0**53
 #: Bars of its picture.
 _BARS = 60
+#: Characters of a cell of comma-separated text that needs quotes.
+_QUOTED = re.compile(r'[",\r\n]')
 #: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
@@ -196,11 +196,24 @@ def label_texts(nodes: Sequence[Hashable]) -> list[str]:
 
 def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     """Columns as comma-separated text with a header line; texts that a spreadsheet would run get an apostrophe."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in (header, *zip(*columns, strict=True)):
-        writer.writerow(["'" + cell if is_formula(cell) else cell for cell in row])
-    return buffer.getvalue()
+    rows = zip(*map(_csv_cells, columns), strict=True)
+    return "\n".join([*map(",".join, (_csv_cells(header), *rows)), ""])
+
+
+def _csv_cells(values: Sequence[Any]) -> list[str]:
+    """Cells of comma-separated text; a label that stands in many lines is looked at once."""
+    if any(type(value) is not str for value in values):
+        return [_csv_cell(value) for value in values]
+    cells = {value: _csv_cell(value) for value in set(values)}
+    return [cells[value] for value in values]
+
+
+def _csv_cell(value: Any) -> str:
+    text = "" if value is None else f"'{value}" if is_formula(value) else str(value)
+    if not _QUOTED.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def is_formula(cell: Any) -> bool:

@@ -184,13 +184,13 @@ def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random
     wanted = np.clip(wanted, 0, K - 1)
     side = np.where(own == wanted, rng.integers(0, 2, stubs.size), own > wanted)
     between = np.minimum(own, wanted) * K + np.maximum(own, wanted)
-    order = np.lexsort((rng.random(stubs.size), side, between))
-    kind = (2 * between + side)[order]
-    place = np.arange(stubs.size) - np.searchsorted(kind, kind)  # among the stubs of one kind
-    match = (between[order] << 40) + place
-    lower, upper = kind % 2 == 0, kind % 2 == 1
-    _, first, second = np.intersect1d(match[lower], match[upper], assume_unique=True, return_indices=True)
-    return np.column_stack([stubs[order][lower][first], stubs[order][upper][second]])
+    kind = 2 * between + side
+    order = np.argsort(kind + rng.random(stubs.size))  # by kind, and at random in each
+    counts = np.bincount(kind, minlength=2 * K * K)
+    place = np.arange(stubs.size) - np.repeat(np.cumsum(counts) - counts, counts)  # among the stubs of one kind
+    joined = order[place < np.repeat(np.minimum(counts[::2], counts[1::2]).repeat(2), counts)]
+    lower = side[joined] == 0
+    return np.column_stack([stubs[joined[lower]], stubs[joined[~lower]]])
 
 
 @njit()

@@ -146,8 +146,8 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
     tails, heads = np.repeat(rank, degrees), rank[indices]
     upwards = heads > tails
     tails, heads = tails[upwards], heads[upwards]
-    order = np.lexsort((heads, tails))
-    return rank, np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))]), heads[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))])
+    return rank, starts, np.sort(tails * degrees.size + heads) % max(degrees.size, 1)
 
 
 @njit(nogil=True)
