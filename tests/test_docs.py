@@ -76,6 +76,13 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch, c
         assert page in SHORT or printed.count("\n") == shown.count("\n"), f"what this prints is not shown:\n{block}"
 
 
+def test_from_messy_mails_to_a_report_are_ten_lines():
+    (script,) = re.findall(
+        r"```python\n(.*?)```", (REPOSITORY / "docs" / "mail-report.md").read_text(), flags=re.DOTALL
+    )
+    assert script.count("\n") <= 10
+
+
 #: Pages of ways in, and of what is not private.
 NO_THEOREM = ("datasets.md", "networkx.md", "sos.md", "distributed.md")
 

@@ -248,8 +248,8 @@ def _cut(report: Report, facts: dict[str, Fact]) -> str:
 def _twin(twin: Twin, *, inside: bool) -> str:
     text = (
         f"A made-up network with about the communities, degrees and triangles of the real one: {twin.edges:,} "
-        f"connections and {twin.triangles:,} triangles. It was drawn from the numbers on this page, and holds no secret: "
-        "share it, test software with it, teach with it."
+        f"connections and {twin.triangles:,} triangles. It was drawn from the numbers on this page, and holds no "
+        "secret: share it, test software with it, teach with it."
     )
     size = f"{math.ceil(len(twin.table) / 1000):,} kB"
     link = f'<p><a class="button" download="twin.csv" href="{{}}">Download the twin (CSV, {size})</a></p>'
