@@ -62,7 +62,9 @@ class GraphReading:
         metavar="raise|drop",
     )
     normalize: str | None = _reads(
-        None, "Compare names without blanks around them (strip), also without capitals.", metavar="strip|casefold"
+        None,
+        "Compare names as they are (exact), without blanks around them (strip), also without capitals.",
+        metavar="exact|strip|casefold",
     )
     encoding: str = _reads("utf-8", "How the text is written: cp1252, say, for files of older Windows programs.")
     format: str = _reads("auto", f"auto, or one of {', '.join(get_args(datasets.readers.Format)[1:])}.", metavar="NAME")
@@ -139,6 +141,8 @@ class GraphReading:
             try:
                 return int(self.nodes)
             except ValueError:
+                if _looks_like_path(path):
+                    raise DatasetError(f"--nodes: no such file: {path}") from None
                 raise InvalidParameterError(
                     "--nodes must be the word file, a number, or the name of a file of one vertex a line; got "
                     f"{self.nodes!r}"
