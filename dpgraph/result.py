@@ -99,18 +99,26 @@ class TableResult(Result):
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a ``polars.DataFrame``; labels of several kinds become texts."""
-        polars = import_module("polars")
-        columns = {name: _of_one_kind(values) for name, values in self.columns().items()}
-        frame: pl.DataFrame = polars.DataFrame(columns, strict=False)
-        return frame
+        return polars_frame(self.columns())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The table as comma-separated text, also written to a file if one is named.
 
         Texts that a spreadsheet would run as a formula get an apostrophe.
         """
-        columns = self.columns()
-        return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
+        return csv_table(self.columns(), path)
+
+
+def polars_frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """Columns as a frame; labels of several kinds become texts."""
+    known = {name: _of_one_kind(values) for name, values in columns.items()}
+    frame: pl.DataFrame = import_module("polars").DataFrame(known, strict=False)
+    return frame
+
+
+def csv_table(columns: Mapping[str, Sequence[Any]], path: str | os.PathLike[str] | None) -> str:
+    """Columns as comma-separated text, also written to a file if one is named."""
+    return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

@@ -310,9 +310,6 @@ def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_t
         assert status == 0
         ledgers.append(out.splitlines()[-4:])
     assert ledgers[0] == ledgers[1]
-    status, out, _ = run("covariance", "none.csv", *secret, "--records", 50, "--dry-run", "--shape", 3, 2)
-    assert status == 0
-    assert "0.02" in out
 
 
 def test_covariance_of_a_numpy_file(run, tmp_path):
@@ -487,18 +484,6 @@ def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it
     status, out, err = run("max-cut", "mine.txt", *PRIVACY, "--dry-run")
     assert (status, out) == (2, "")
     assert "--average-degree" in err
-
-
-def test_dry_runs_of_tables_need_only_their_shape(run, tmp_path):
-    status, out, _ = run("covariance", "none.csv", "--epsilon", 1, "--dry-run", "--shape", 5000, 8)
-    assert status == 0
-    real = dpgraph.private_covariance(np.zeros((5000, 8)), epsilon=1.0)
-    assert real.privacy.table() in out
-    status, out, _ = run("marginals", "none.csv", *PRIVACY, "--dry-run", "--shape", 1000, 4)
-    assert status == 0
-    assert "parities" in out
-    for command in (["covariance", "none.csv", "--epsilon", 1], ["marginals", "none.csv", *PRIVACY]):
-        assert run(*command, "--dry-run")[0] == 2
 
 
 # --- completion ----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ FILES = {
 OPTIONS = (
     "--epsilon", "--delta", "--seed", "--mechanism", "--option", "--rank", "--k", "--nodes", "--labels", "--format",
     "--weight", "--max-weight", "--communities", "--resolution", "--regularization", "--average-degree", "--colours",
-    "--adjacency", "--shape", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
+    "--adjacency", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
     "--output", "--report", "--plot", "--save", "--data-dir", "--budget",
 )  # fmt: skip
 OUTPUTS = ("--output", "--report", "--plot", "--save")
@@ -46,7 +46,7 @@ GOOD = (
     "degree-distribution graph.txt", "count graph.txt triangle edge", "synthesize graph.txt --save out.npz",
     "spectrum graph.txt --k 2 --delta 1e-6", "embed graph.txt --rank 1 --output out.csv --save out.npz",
     "covariance table.csv --max-norm 2 --output out.csv", "marginals table.csv --k 2",
-    "max-cut graph.txt --dry-run --nodes 9 --average-degree 3", "covariance table.csv --dry-run --shape 9 2",
+    "max-cut graph.txt --dry-run --nodes 9 --average-degree 3",
     "degrees calls.csv --labels str --weight calls --max-weight 2", "degrees five-cycle", "degrees graph.gml",
     "convert graph.txt out.csv", "convert graph.gml out.gml", "datasets list", "benchmark five-cycle --runs 1",
 )  # fmt: skip

@@ -20,12 +20,11 @@ from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
-from dpgraph.interfaces.cli.release import Release, Source
+from dpgraph.interfaces.cli.outputs import say
+from dpgraph.interfaces.cli.release import Release, Source, require_outputs
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from dpgraph.privacy.report import PrivacyReport
 
 #: Endings of names of files, which no dataset has.
 _ENDING = re.compile(r"\.(txt|csv|tsv|gml|graphml|gexf|net|mtx|json|parquet|metis|graph)(\.gz)?$")
@@ -229,16 +228,23 @@ class Rehearsal(GraphFile):
         """What the command would read of a public graph."""
         return A
 
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        n, degree = self.public_size()
+    def run(self) -> None:
+        """Run, on a public graph if that is asked for."""
+        if not self.dry_run:
+            super().run()  # type: ignore[misc]  # of a Release
+            return
+        require_outputs(self)
+        given, (n, degree) = self._arguments(), self.public_size()  # type: ignore[attr-defined]
         n = min(n, _REHEARSED)
         A, _ = datasets.planted_cut_sparse(n, min(degree, n), 0.0, rng=0)
         name = f"a public random graph of {n} vertices, average degree {degree:g}"
         try:
-            result, privacy = self._rehearsed(self._made_up(A), given)  # type: ignore[attr-defined]  # of a Release
+            result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
+            lines = self._lines(Source(A, range(n), name, {}), result)  # type: ignore[attr-defined]
         except MechanismHalted as halted:
-            return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
-        return self._lines(Source(A, range(n), name, {}), result), privacy  # type: ignore[attr-defined]
+            result, lines = halted, [f"{name}: halts at the {halted.stage} test"]
+        told = ["DRY RUN: nothing was read, nothing was spent", *lines, replace(result.privacy, seeded=False).table()]
+        say("\n".join(told))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,15 +49,10 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     output: Path | None = written("Write the partition as CSV with columns node, side (0 or 1).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the published values only.", picture=True)
-    rank: str | None = option(None, "Rank of the spectral mechanisms: auto or a number.")
     on_halt: str = option(
         "raise", "If a private test fails: raise (exit status 3) or fallback (a random cut that ignores the data)."
     )
     evaluate: bool = option(False, "NOT PRIVATE: also print the exact cut, for the data owner. Never publish it.")
-
-    def _chosen(self, given: list[str]) -> Any:
-        # --rank R is short for --option rank=R.
-        return super()._chosen([*given, *([] if self.rank is None else [f"rank={self.rank}"])])
 
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
         return super()._summary(source, result) | _intervals(result) | {"side_sizes": [*map(len, result.partition)]}
