@@ -21,14 +21,13 @@ from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Task
 from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Triangles
-from dpgraph.interfaces.benchmark.partitions import Bisection, Colouring, CommunitiesTask, Cut
+from dpgraph.interfaces.benchmark.partitions import Bisection, CommunitiesTask, Cut
 from dpgraph.interfaces.benchmark.spaces import Embedding
 from dpgraph.result import csv_text
 
 TASKS: dict[str, type[Task]] = {
     "cut": Cut,
     "bisection": Bisection,
-    "csp": Colouring,
     "communities": CommunitiesTask,
     "embedding": Embedding,
     "degrees": Degrees,
