@@ -322,6 +322,17 @@ def persons() -> Iterator[Claim]:
         yield Claim("docs/persons.md", text, table)
 
 
+def pagerank() -> Iterator[Claim]:
+    table = "pagerank.md"
+    for graph in ("email-Eu-core", "fb100-Caltech36", "ego-Facebook"):
+        found = {
+            way: [f"{column(table, f'{way}: distance, top 1 %', graph=graph)[k]:.3f}" for k in (0, 1)]
+            for way in ("degrees", "synthetic graph")
+        }
+        shown = [" and ".join(found[way]) for way in found]
+        yield Claim("docs/networkx.md", f"{graph} {shown[0]} ({shown[1]})", table)
+
+
 def similarities() -> Iterator[Claim]:
     table = "similarities.md"
     found = {
@@ -565,7 +576,7 @@ def tests() -> Iterator[Claim]:
 
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
-    cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons,
+    cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, pagerank,
     similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
 )  # fmt: skip
 

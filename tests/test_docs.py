@@ -18,7 +18,7 @@ import dpgraph
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Pages whose examples are run by other tests, or need a cluster.
-ELSEWHERE = ("networkx.md", "planning.md", "distributed.md")
+ELSEWHERE = ("networkx.md", "distributed.md")
 #: Pages whose examples are run here.
 PAGES = [
     path.relative_to(REPOSITORY).as_posix()

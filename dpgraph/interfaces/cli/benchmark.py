@@ -37,7 +37,7 @@ class Benchmark(GraphReading):
     command that was stopped goes on where it was.
 
     Example: `dpgraph benchmark wiki-Vote friends.csv --problem cut --problem communities --epsilon 0.5,1,2 --runs 5
-    --output runs.csv --table means.md --plot curves.png`
+    --output runs.csv --plot curves.png`
     """
 
     graphs: list[str] = argument(
