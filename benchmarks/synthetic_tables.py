@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import charts
-from common import DOCS, RESULTS, Row, markdown_table, quote
+from common import RESULTS, Row, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,8 +16,6 @@ GRAPHS = (
     "fb100-Caltech36", "email-Eu-core", "ego-Facebook", "fb100-Rice31", "ca-GrQc", "ca-HepTh", "lastfm-asia",
 )  # fmt: skip
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
-#: Those that the page of the documentation shows.
-_SHOWN = (("ego-Facebook", 1.0), ("ego-Facebook", 2.0), ("ca-HepTh", 2.0))
 METHODS = (
     "ours", "PrivGraph", "PrivGraph as coded", "TmF", "DGG", "PrivSKG", "DP-1K", "DP-1K sorted", "DP-2K",
     "randomised response", "HRG",
@@ -157,7 +155,7 @@ PREFACE = (
 
 
 def write_page(rows: dict[tuple[str, ...], Row]) -> None:
-    """The summary, and its place in the documentation."""
+    """Write results/synthetic_peers.md."""
     found = Comparison(rows)
     tally = (
         "Cells (graph and epsilon 0.5, 1, 2, 4) in which ours is better / level / worse than the best of the peers but "
@@ -170,8 +168,6 @@ def write_page(rows: dict[tuple[str, ...], Row]) -> None:
     (RESULTS / "synthetic_peers.md").write_text(
         f"# Synthetic graphs beside those of others\n\n{PREFACE}\n\n{tally}\n{firsts}\n{lost}\n{times}\n{tables}"
     )
-    shown = "\n".join(found.details(name, epsilon) for name, epsilon in _SHOWN)
-    quote(DOCS / "synthetic-graphs.md", "synthetic graphs beside peers", f"{PREFACE}\n\n{shown}\n{tally}\n{times}")
 
 
 def plot(rows: Iterable[Row], name: str = "ego-Facebook") -> Figure:

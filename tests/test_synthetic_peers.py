@@ -255,7 +255,6 @@ def test_the_best_pure_peer_is_not_the_one_that_spends_delta():
 def test_one_command_forgets_and_measures_our_rows_again(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    monkeypatch.setattr(tables, "DOCS", tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the lock
     monkeypatch.setattr(table, "EPSILONS", (1.0,))
     for value, options in ((0.1, []), (0.2, []), (0.3, ["--again", "ours"])):

@@ -13,6 +13,7 @@ from dpgraph.bounds import ladder
 from dpgraph.distributed.graph import DistributedGraph
 from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
+from dpgraph.linalg.clustering import clustering, clustering_width
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
@@ -49,6 +50,13 @@ def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> Release
     part = _count_part(call, ORDERS[pattern])
     value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
     return ReleasedCount(value, {"law": "ladder", "widths": published, "exponents": (exponent, *exponents)})
+
+
+def release_clustering(subgraphs: Subgraphs, least: int, call: Call) -> int:
+    """Release :func:`~dpgraph.linalg.clustering.clustering` by the ladder of its width, which is not published."""
+    floor = _floor(call)
+    widths = ladder.raised_widths((clustering_width(subgraphs, least), 1), floor)
+    return _on_ladder("clustering", clustering(subgraphs, least), widths, floor, call)[0]
 
 
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:

@@ -14,6 +14,7 @@ from dpgraph.bounds import ladder
 from dpgraph.bounds.ladder import half_width, ladder_quantile, standard_deviation
 from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.clustering import clustering, clustering_width
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 
@@ -86,6 +87,28 @@ def test_widths_move_by_the_next_width_on_all_neighbours_of_all_graphs_on_five_v
                     if table is numbers and 0 < j <= len(tight):
                         tight[j - 1] = tight[j - 1] or abs(here[j] - there[j]) == bound
     assert all(tight)
+
+
+@pytest.mark.parametrize("least", [3, 5])
+def test_clustering_and_its_width_move_by_no_more_than_their_widths(least):
+    """Between all neighbours among graphs on five vertices, and around larger ones of many common neighbours."""
+    pairs = list(itertools.combinations(range(5), 2))
+    found = [subgraphs_of([p for k, p in enumerate(pairs) if bits >> k & 1], 5) for bits in range(1 << len(pairs))]
+    moves = [(found[bits], found[bits ^ (1 << k)]) for bits in range(1 << 10) for k in range(10)]
+    for seed, graph in enumerate((nx.complete_bipartite_graph(2, 12), nx.gnp_random_graph(14, 0.6, seed=1))):
+        graph.add_edges_from([(0, 1), (2, 3)][seed:])
+        here = subgraphs_of(graph.edges, 14)
+        for u, v in itertools.combinations(range(14), 2):
+            other = set(map(frozenset, graph.edges)) ^ {frozenset((u, v))}
+            moves.append((here, subgraphs_of([tuple(edge) for edge in other], 14)))
+    numbers = {id(g): (clustering(g, least), clustering_width(g, least)) for pair in moves for g in pair}
+    assert numbers[id(found[-1])][0] == round(5 * 6 * min(1, least * (least - 1) / 12) * (1 - 2.0**-10))
+    for one, other in moves:
+        (f, width), (g, its) = numbers[id(one)], numbers[id(other)]
+        assert abs(f - g) <= min(width, its)
+        assert abs(width - its) <= 1
+    shared = max(numbers[id(one)][1] for one, _ in moves)
+    assert shared > 2 * (least - 1) + 8, "the pair of many common neighbours is seen"
 
 
 def log_probabilities(count, widths, rate, outputs):
