@@ -40,7 +40,9 @@ $(DEMO): pyproject.toml
 	touch $(DEMO)
 
 demo: $(DEMO)
-	$(BIN)/python examples/demo.py
+	mkdir -p demo
+	$(BIN)/dpgraph report us-flights --epsilon 4 --cut --title "Flights in the United States, 2008" \
+	  --output demo/report.html --plot demo/report.png
 
 # Contracts on imports: .importlinter.
 lint: $(STAMP)

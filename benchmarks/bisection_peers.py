@@ -1,85 +1,116 @@
-"""Minimum bisections of unweighted graphs: ``max_bisection`` of the negated graph against restarts of METIS.
+"""Minimum bisections beside METIS and KaHIP at equal processor time (``pip install pymetis kahip``).
 
-METIS (pymetis, which has to be installed) is run again with another seed until it has had the processor time that
-``max_bisection(-A, rng=0, time_limit=...)`` took. Writes ``bisection_peers.md`` to ``benchmarks/results``.
+Meshes, geometric graphs, grids and graphs with hubs, drawn from a seed: nothing was fitted to those of another one. The
+peers start again with other seeds until the time is over; what they return out of balance does not count.
 
-    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python benchmarks/bisection_peers.py
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python benchmarks/bisection_peers.py --first 0 --graphs 20
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import itertools
 import time
+from collections.abc import Callable, Iterator
 
+import networkx as nx
 import numpy as np
-import pymetis
-from common import RESULTS, markdown_table, real_graph, with_processor_time
 from scipy import sparse
+from scipy.spatial import Delaunay, cKDTree
 
-import dpgraph
+from dpgraph import max_bisection
 
-GRAPHS = (
-    "fb100-Caltech36", "fb100-Reed98", "fb100-Haverford76", "email-Eu-core", "ca-GrQc", "ca-HepTh", "ego-Facebook",
-    "lastfm-asia", "fb100-Swarthmore42", "wiki-Vote", "musae-facebook",
-)  # fmt: skip
+Cut = Callable[[sparse.csr_array, int], tuple[int, int]]
 
 
-def metis(A: sparse.csr_array, seconds: float) -> tuple[float, int]:
-    """Fewest edges across of balanced bisections found in the processor time, and the number of runs, at least one."""
-    graph = pymetis.CSRAdjacency(adj_starts=A.indptr, adjacent=A.indices)
-    best, runs, began = math.inf, 0, time.process_time()
-    while not runs or time.process_time() - began < seconds:
-        options = pymetis.Options(seed=runs, ufactor=1)
-        across, part = pymetis.part_graph(2, adjacency=graph, options=options, recursive=True)
-        balanced = abs(2 * int(np.sum(part)) - A.shape[0]) <= 1
-        best, runs = min(best, across) if balanced else best, runs + 1
-    return best, runs
+def drawn(seed: int) -> tuple[str, sparse.csr_array]:
+    """Name and graph of a seed."""
+    rng = np.random.default_rng(seed)
+    kind, n = seed % 4, 2 * int(rng.integers(400, 1500))
+    if kind == 0:
+        corners = Delaunay(rng.random((n, 2))).simplices
+        edges = np.vstack([corners[:, :2], corners[:, 1:], corners[:, ::2]])
+        name = "Delaunay"
+    elif kind == 1:
+        edges = cKDTree(rng.random((n, 2))).query_pairs(np.sqrt(10.0 / (np.pi * n)), output_type="ndarray")
+        name = "geometric"
+    elif kind == 2:
+        side = int(np.sqrt(n)) // 2 * 2
+        n, edges = side * side, np.array(nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side)).edges)
+        name = "grid"
+    else:
+        edges = np.array(nx.powerlaw_cluster_graph(n, int(rng.integers(5, 30)), 0.4, seed=seed).edges)
+        name = "hubs"
+    upper = sparse.coo_array((np.ones(len(edges)), (edges.min(axis=1), edges.max(axis=1))), shape=(n, n)).tocsr()
+    upper.data[:] = 1.0
+    return f"{name} {n}", sparse.csr_array(upper + upper.T)
 
 
-def measure(name: str, seconds: float) -> list[object]:
-    """One line."""
-    A = real_graph(name)
-    began = time.process_time()
-    ours = dpgraph.max_bisection(-A, rng=0, time_limit=seconds)
-    took = time.process_time() - began
-    single = metis(A, 0.0)[0]
-    peer, runs = metis(A, took)
-    verdict = "ahead" if -ours.value < peer else "level" if -ours.value == peer else "**behind**"
-    return [
-        name,
-        A.shape[0],
-        f"{-ours.value:.0f}",
-        single if math.isfinite(single) else "not balanced",
-        f"{peer} ({runs} runs)",
-        f"{took:.1f}",
-        verdict,
-    ]
+def peers() -> Iterator[tuple[str, Cut]]:
+    """Functions of a graph and a seed: what crosses, and by how much the sides differ."""
+    try:
+        import pymetis
+    except ImportError:
+        print("METIS: not installed")
+    else:
+
+        def metis(A: sparse.csr_array, seed: int) -> tuple[int, int]:
+            rows = [A.indices[a:b] for a, b in itertools.pairwise(A.indptr)]
+            crossing, side = pymetis.part_graph(2, adjacency=rows, options=pymetis.Options(seed=seed, ufactor=1))
+            return crossing, abs(2 * sum(side) - len(side))
+
+        yield "METIS", metis
+    try:
+        import kahip
+    except ImportError:
+        print("KaHIP: not installed")
+    else:
+
+        def kaffpa(A: sparse.csr_array, seed: int) -> tuple[int, int]:
+            ones, weights = [1] * A.shape[0], [1] * A.nnz
+            crossing, side = kahip.kaffpa(
+                ones, A.indptr.tolist(), weights, A.indices.tolist(), 2, 0.0, True, seed, kahip.ECO
+            )
+            return crossing, abs(2 * sum(side) - len(side))
+
+        yield "KaHIP", kaffpa
+
+
+def restarted(cut: Cut, A: sparse.csr_array, seconds: float) -> int | None:
+    """The best balanced cut of as many runs as fit, one at least."""
+    began, found = time.process_time(), list[int]()
+    for seed in itertools.count():
+        crossing, difference = cut(A, seed)
+        if difference <= A.shape[0] % 2:
+            found.append(crossing)
+        if time.process_time() - began >= seconds:
+            break
+    return min(found, default=None)
 
 
 def main() -> None:
-    """Measure, and write after every line."""
+    """Print a line for each graph."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS))
-    asked = parser.parse_args()
-    dpgraph.max_bisection(-real_graph("fb100-Caltech36"), rng=0, time_limit=2.0)  # compiles
-    rows = []
-    for name in asked.graphs:
-        rows.append(measure(name, asked.seconds))
-        print(rows[-1], flush=True)
-        page = (
-            "# Bisections beside METIS\n\n"
-            f"Edges across a minimum bisection: `max_bisection(-A, rng=0, time_limit={asked.seconds:g})`, one run of "
-            "METIS (ufactor 1), and the best balanced one of as many as fit into the processor seconds that the first "
-            "took. The limit too is in processor seconds of one thread, because the machine is shared. Lines where the "
-            "restarts of METIS find less are marked.\n\n"
-        )
-        table = markdown_table(
-            ["graph", "vertices", "dpgraph", "METIS once", "METIS restarted", "seconds", "dpgraph is"], rows
-        )
-        (RESULTS / "bisection_peers.md").write_text(page + table)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first graph")
+    parser.add_argument("--graphs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    given = parser.parse_args()
+    others = list(peers())
+    max_bisection(-drawn(given.first)[1], rng=0, time_limit=0.5)  # compiled
+    lost = 0
+    for seed in range(given.first, given.first + given.graphs):
+        name, A = drawn(seed)
+        began = time.process_time()
+        result = max_bisection(-A, rng=seed, time_limit=given.seconds)
+        seconds = time.process_time() - began
+        theirs = {peer: restarted(cut, A, seconds) for peer, cut in others}
+        behind = any(value is not None and value < -result.value for value in theirs.values())
+        lost += behind
+        shown = ", ".join(f"{peer} {value}" for peer, value in theirs.items())
+        mine = f"{-result.value:.0f} (bound {-result.upper_bound:.0f})"
+        print(f"{name}, {seconds:.1f} s: {mine}; {shown}{' LOST' * behind}", flush=True)
+    print(f"{lost} of {given.graphs} lost")
 
 
 if __name__ == "__main__":
-    with_processor_time(main)
+    main()

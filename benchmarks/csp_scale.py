@@ -66,7 +66,7 @@ def measure(q: int, size: int) -> Line:
         "planted": instance.value(instance.planted) / instance.total_weight,
         "share": result.value / instance.total_weight,
         "bound": result.upper_bound / instance.total_weight,
-        "certificate": result.certificate,
+        "certificate": result.bound_kind,
         "status": result.status,
     }
 

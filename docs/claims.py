@@ -1,4 +1,4 @@
-"""Claims with numbers in README and the pages: what they say, computed anew from the committed tables.
+"""Claims with numbers on a page: what they say, computed anew from the committed tables.
 
 ``python docs/claims.py`` prints those that do not stand on their page as computed; tests/test_docs.py demands that all
 do.
@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = "docs/one-run.md"
 RESULTS = REPOSITORY / "benchmarks" / "results"
 #: 95 % half-widths of ten runs (Student) over the standard deviation of one.
 HALF_OF_TEN = 2.2622 / 10**0.5
@@ -67,7 +68,7 @@ def times(a: tuple[str, int, str], b: tuple[str, int, str] | None = None, figure
 
 
 def cuts() -> Iterator[Claim]:
-    """Rows of the first table of the README."""
+    """Rows of the table of cuts."""
     names = {
         "SNAP wiki-Vote": "wiki-Vote", "SNAP email-Eu-core": "email-Eu-core", "SNAP ego-Facebook": "ego-Facebook",
         "Facebook100 Harvard1": "fb100-Harvard1", "SNAP ca-HepTh": "ca-HepTh",
@@ -82,13 +83,13 @@ def cuts() -> Iterator[Claim]:
             spread = float(found[0]["half"] or 0) / HALF_OF_TEN
             values.append(f"{float(found[0]['mean']):.3f} ± {spread:.3f}")
         ceiling = cell(table, "mean", graph=graph, mechanism="exact solver")
-        start = re.search(rf"^\| {re.escape(shown)} \|[^|]*\|[^|]*\|", readme(), re.MULTILINE)
+        start = re.search(rf"^\| {re.escape(shown)} \|[^|]*\|[^|]*\|", page(), re.MULTILINE)
         text = f"{start[0] if start else shown} {' | '.join(values)} | {ceiling:.3f} |"
-        yield Claim("README.md", text, table, command)
+        yield Claim(PAGE, text, table, command)
 
 
-def readme() -> str:
-    return (REPOSITORY / "README.md").read_text()
+def page() -> str:
+    return (REPOSITORY / PAGE).read_text()
 
 
 def load() -> Iterator[Claim]:
@@ -98,7 +99,7 @@ def load() -> Iterator[Claim]:
         return cell("load.csv", "processor_seconds", method=method, n=n)
 
     def claim(text: str) -> Claim:
-        return Claim("README.md", text, "load.csv", "python benchmarks/load.py --largest 1000000")
+        return Claim(PAGE, text, "load.csv", "python benchmarks/load.py --largest 1000000")
 
     memory = cell("load.csv", "peak_MB", method="cut, eps 4", n=10**6) / 1000
     yield claim(
@@ -120,7 +121,7 @@ def speed() -> Iterator[Claim]:
     command = "python benchmarks/speed.py --full"
 
     def claim(text: str) -> Claim:
-        return Claim("README.md", text, "speed.csv", command)
+        return Claim(PAGE, text, "speed.csv", command)
 
     ours, theirs = "dpgraph private, rank 8", "scipy eigsh, 8 pairs, not private"
     spectral = [times(("spectral", n, ours), ("spectral", n, theirs)) for n in (1000, 10**5, 10**6)]
@@ -145,7 +146,7 @@ def success() -> Iterator[Claim]:
     """How often a large cut is found."""
 
     def claim(text: str) -> Claim:
-        return Claim("README.md", text, "cut_success.csv", "python benchmarks/cut_success.py")
+        return Claim(PAGE, text, "cut_success.csv", "python benchmarks/cut_success.py")
 
     def shares(n: int, epsilon: int) -> list[float]:
         at = (str(n), str(epsilon))
@@ -162,7 +163,7 @@ def success() -> Iterator[Claim]:
     yield claim(f"Runs at ε = 1 and 10⁵ vertices end between {min(small):.3f} and {max(small):.3f}.")
     reached = [cell("speed.csv", "quality", task="private max-cut", size=n, method=METHOD) for n in (10**5, 10**6)]
     text = f"The runs of the table of times reached {reached[0]:.2f} (10⁵) and {reached[1]:.2f} (10⁶)"
-    yield Claim("README.md", text, "speed.csv", "python benchmarks/speed.py --full")
+    yield Claim(PAGE, text, "speed.csv", "python benchmarks/speed.py --full")
 
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (cuts, load, speed, success)

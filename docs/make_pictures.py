@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import base64
 import csv
+import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from matplotlib.figure import Figure
 import dpgraph
 from dpgraph import datasets, evaluate, plot
 from dpgraph.exceptions import MechanismHalted
+from dpgraph.interfaces import cli
 
 DOCS = Path(__file__).resolve().parent
 sys.path.append(str(DOCS.parent / "benchmarks"))
@@ -45,6 +49,20 @@ def table(name: str, header: list[str], rows: Iterable[tuple[object, ...]]) -> N
 def read(name: str) -> list[dict[str, str]]:
     with (PICTURES / f"{name}.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def front_page() -> None:
+    """The text of the front page and its picture, of one run, as anybody makes it: its noise has no seed."""
+    out, folder = io.StringIO(), PICTURES / "flights.png"
+    command = ["report", "us-flights", "--epsilon", "4", "--cut", "--plot", str(folder)]
+    with redirect_stdout(out):
+        assert cli.main([*command, "--title", "Flights in the United States, 2008"]) == 0
+    shown = out.getvalue().partition("\nrelease ")[0]
+    readme = DOCS.parent / "README.md"
+    text = f"$ dpgraph {' '.join(command[:5])}\n{shown}\n"
+    block = f"\\1\n```console\n{text}```\n<!-- end -->"
+    start = r"(<!-- one run: made by docs/make_pictures.py -->)\n.*?<!-- end -->"
+    readme.write_text(re.sub(start, block, readme.read_text(), flags=re.DOTALL))
 
 
 def published_values() -> None:
@@ -173,6 +191,7 @@ def quick_pictures() -> dict[str, Callable[[], bytes]]:
 
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
+    front_page()
     published_values()
     which_epsilon()
     which_regularization()

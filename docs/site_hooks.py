@@ -73,6 +73,7 @@ REFERENCE = {
         "Graphs and matrices",
         (
             "dpgraph.problems.communities",
+            "dpgraph.problems.densest",
             "dpgraph.problems.counts",
             "dpgraph.problems.densest",
             "dpgraph.problems.synthesis",
@@ -95,8 +96,10 @@ REFERENCE = {
     ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (
-        "Planning, files, tables",
+        "Planning, reports, files, tables",
         (
+            "dpgraph.interfaces.report.sections",
+            "dpgraph.interfaces.report.result",
             "dpgraph.interfaces.planning",
             "dpgraph.results.files",
             "dpgraph.inputs.public_nodes",

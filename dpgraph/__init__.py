@@ -7,7 +7,7 @@ them stands in ``__init__.pyi``, which ``python -m tests.stubs`` writes from the
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Module -> the public names that it defines.
 _EXPORTS = {
@@ -42,6 +42,8 @@ _EXPORTS = {
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
     "dpgraph.interfaces.planning": ("Plan", "plan"),
+    "dpgraph.interfaces.report.result": ("Report",),
+    "dpgraph.interfaces.report.sections": ("report",),
     "dpgraph.problems.communities": ("private_communities",),
     "dpgraph.problems.counts.degrees": ("private_degree_distribution", "private_degrees"),
     "dpgraph.problems.counts.statistics": ("private_statistic",),

@@ -23,6 +23,8 @@ from dpgraph.inputs.public_nodes import with_public_nodes as with_public_nodes
 from dpgraph.instance import TwoCSP as TwoCSP
 from dpgraph.interfaces.planning import Plan as Plan
 from dpgraph.interfaces.planning import plan as plan
+from dpgraph.interfaces.report.result import Report as Report
+from dpgraph.interfaces.report.sections import report as report
 from dpgraph.privacy.accountant import PrivacyAccountant as PrivacyAccountant
 from dpgraph.privacy.accounting import gaussian_scale as gaussian_scale
 from dpgraph.privacy.budget_file import FileAccountant as FileAccountant
@@ -121,6 +123,7 @@ __all__ = [
     "PrivateSubgraph",
     "PrivateSubspace",
     "PrivateSymmetricMatrix",
+    "Report",
     "TwoCSP",
     "__version__",
     "cosine_sensitivity",
@@ -166,6 +169,7 @@ __all__ = [
     "private_transitivity",
     "project_nonnegative_spectral_ball",
     "projections",
+    "report",
     "save_result",
     "sklearn",
     "sos",

@@ -3,8 +3,10 @@
 They look at arguments only, so that they may (and must) run before a budget is debited.
 """
 
+import difflib
+import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from dpgraph.exceptions import InvalidParameterError
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
+#: What other libraries call an argument.
+_ALSO_CALLED = {"seed": "rng", "random_state": "rng", "eps": "epsilon", "weights": "weight", "budget": "accountant"}
 #: Parts of a smaller delta underflow.
 _LEAST_DELTA = 1e-300
 
@@ -22,6 +26,20 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
         raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+
+
+def check_keywords(function: Callable[..., Any], given: Iterable[str]) -> None:
+    """Raise TypeError for an argument that a function does not have, with the one that may be meant."""
+    code = function.__code__
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for name in given:
+        if name not in known:
+            close = [_ALSO_CALLED[name]] if name in _ALSO_CALLED else difflib.get_close_matches(name, known, n=1)
+            meant = f". Did you mean {close[0]}=" if close and close[0] in known else ""
+            message = f"{function.__name__}() got an unexpected keyword argument {name!r}{meant}. No budget was spent"
+            raise TypeError(message)
 
 
 def check_integer(name: str, value: Any, least: int, most: int | None = None) -> int:

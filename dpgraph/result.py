@@ -6,19 +6,27 @@ and ``hash`` never compare arrays. All its fields may be shown: a private result
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpgraph.atomic_write import write_atomically
 from dpgraph.extras import require
 from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 #: Lines of a table that a notebook shows.
 _SHOWN = 5
@@ -26,6 +34,8 @@ _SHOWN = 5
 _EXACT = 2.0**53
 #: Bars of its picture.
 _BARS = 60
+#: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 class Result:
@@ -51,6 +61,19 @@ class Result:
             parts.append(_html_table(("release", "mechanism", "sensitivity", "scale"), lines))
         return f"<div>{''.join(parts)}</div>"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain Python numbers, texts, lists and dictionaries, with the guarantee and its ledger."""
+        return {
+            field.name: _plain(getattr(self, field.name))
+            for field in fields(cast(Any, self))
+            if not field.name.startswith("_")
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """:meth:`to_dict` as JSON, also written to a file if one is named. What is no finite number is null."""
+        finite = json.loads(json.dumps(self.to_dict(), default=str), parse_constant=lambda _: None)
+        return _written(json.dumps(finite, ensure_ascii=False) + "\n", path)
+
     def _bars(self) -> tuple[str, ArrayLike] | None:
         """Caption and heights of a small picture of published values, if there is one."""
         return None
@@ -73,6 +96,46 @@ class TableResult(Result):
         """
         frame: pd.DataFrame = require("pandas").DataFrame(dict(self.columns()))
         return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a ``polars.DataFrame``; labels of several kinds become texts."""
+        polars = import_module("polars")
+        columns = {name: _of_one_kind(values) for name, values in self.columns().items()}
+        frame: pl.DataFrame = polars.DataFrame(columns, strict=False)
+        return frame
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The table as comma-separated text, also written to a file if one is named.
+
+        Texts that a spreadsheet would run as a formula get an apostrophe.
+        """
+        columns = self.columns()
+        return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        write_atomically(path, text)
+    return text
+
+
+def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
+    """Labels as they are, or as texts where polars has no type for them."""
+    plain = isinstance(values, np.ndarray) or len({type(value) for value in values}) < 2
+    return values if plain and not (len(values) and isinstance(values[0], tuple)) else label_texts(values)
+
+
+def _plain(value: Any) -> Any:
+    """What a result holds without types of numpy, sets and reports."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else repr(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (set, frozenset, list, tuple)):
+        return [_plain(one) for one in value]
+    if hasattr(value, "to_dict"):
+        return _plain(value.to_dict())
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def whole(values: FloatArray) -> list[Any]:
@@ -114,3 +177,38 @@ def _html_bars(caption: str, heights: ArrayLike) -> str:
 
 def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+# --- tables as text ---------------------------------------------------------------------------------------------
+
+
+def label_texts(nodes: Sequence[Hashable]) -> list[str]:
+    """Vertex labels as text from which they can be told apart again.
+
+    Integers are written as digits and strings as they are, if all labels are of that one kind; otherwise every
+    label is written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back.
+    """
+    for kind in (int, str):
+        if all(type(node) is kind for node in nodes):
+            return [str(node) for node in nodes]
+    return [repr(node) for node in nodes]
+
+
+def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
+    """Columns as comma-separated text with a header line; texts that a spreadsheet would run get an apostrophe."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    for row in (header, *zip(*columns, strict=True)):
+        writer.writerow(["'" + cell if is_formula(cell) else cell for cell in row])
+    return buffer.getvalue()
+
+
+def is_formula(cell: Any) -> bool:
+    """Whether a spreadsheet would run a text as a formula, which no number is."""
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False

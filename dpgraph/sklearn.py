@@ -39,6 +39,7 @@ from sklearn.base import (  # noqa: E402
     ClusterMixin,
     TransformerMixin,
 )
+from sklearn.utils._set_output import _get_output_config  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
@@ -182,8 +183,11 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.privacy_ = self.adjacency_.privacy
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
+    def transform(self, X: Any) -> Any:
+        """Return the points of the vertices of X, which must be among those that were fitted. No edge is read.
+
+        After ``set_output(transform="pandas")`` they are a DataFrame whose index are the vertices.
+        """
         check_is_fitted(self)
         place = {node: i for i, node in enumerate(self.nodes_)}
         nodes = open_graph(X, **self._read_by()).nodes
@@ -193,7 +197,10 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"an embedding has points for the {len(place)} vertices of the graph it was fitted to; "
                 f"got {len(unknown)} others. Fit the larger graph"
             )
-        return self.embedding_[[place[node] for node in nodes]]
+        points = self.embedding_[[place[node] for node in nodes]]
+        if _get_output_config("transform", self)["dense"] != "pandas":
+            return points
+        return require("pandas").DataFrame(points, index=require("pandas").Index(nodes, tupleize_cols=False))
 
     @property
     def _n_features_out(self) -> int:

@@ -1,19 +1,46 @@
-"""Compiled kernels on threads: how many, and how an interrupt ends them."""
+"""Compiled kernels on threads: how many, and how an interrupt or a time limit ends them."""
 
+import math
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Where a kernel that takes long looks from time to time: at 1 it returns, and its result is not used.
+#: Where a kernel that takes long looks from time to time: at 1 it returns. After an interrupt its result is not used;
+#: at the end of a time limit it is, as far as it got.
 Stop = NDArray[np.uint8]
 #: For those who do not stop.
 NEVER: Stop = np.zeros(1, dtype=np.uint8)
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def within(seconds: float | None) -> Iterator[None]:
+    """What runs inside is to end after so many seconds: kernels are stopped then, and :func:`time_is_up`."""
+    limit = math.inf if seconds is None else time.monotonic() + seconds
+    token = _deadline.set(min(limit, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def deadline() -> float:
+    """When the time limit ends, a time of ``time.monotonic``; infinite without one."""
+    return _deadline.get()
+
+
+def time_is_up() -> bool:
+    """Whether the time limit has passed."""
+    return time.monotonic() >= _deadline.get()
 
 
 def thread_count() -> int:
@@ -32,17 +59,21 @@ def on_threads(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[
     when that returns, and half-way through making Python objects of what was returned, which ends as a SystemError.
     """
     stop = np.zeros(1, dtype=np.uint8)
+    interrupted = False
     pool = ThreadPoolExecutor(thread_count())
     try:
         calls = [
             pool.submit(partial(copy_context().run, function), *call, stop) for call in zip(*arguments, strict=True)
         ]
+        if (end := deadline()) < math.inf:
+            wait(calls, max(end - time.monotonic(), 0.0))
+            stop[0] = 1
         return [call.result() for call in calls]
     except BaseException:
-        stop[0] = 1
+        stop[0] = interrupted = True
         raise
     finally:
-        pool.shutdown(wait=not stop[0], cancel_futures=True)
+        pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
 def on_thread(kernel: Callable[..., Any], *arguments: Any) -> Any:

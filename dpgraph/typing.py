@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from dpgraph.distributed.tables import EdgeTable
+    from dpgraph.inputs.edge_tables import EdgeFrame
     from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 
 FloatArray = NDArray[np.float64]
@@ -40,13 +41,6 @@ class IgraphGraph(Protocol):
         """Count the vertices."""
 
 
-class EdgeFrame(Protocol):
-    """A table of edges of pandas, as :func:`dpgraph.edge_frame` makes it."""
-
-    def itertuples(self, index: bool = ..., name: str | None = ...) -> Any:
-        """Go through the rows."""
-
-
 class SparseMatrix(Protocol):
     """A sparse array or matrix of scipy."""
 
@@ -64,4 +58,4 @@ class Operator(Protocol):
 #: A matrix whose entries are numbers.
 MatrixLike: TypeAlias = NDArray[Any] | SparseMatrix
 #: A graph: of networkx, igraph, a table of edges, or a symmetric matrix of weights.
-GraphLike: TypeAlias = Union[NetworkxGraph, "PrivateGraph", IgraphGraph, EdgeFrame, "EdgeTable", MatrixLike]
+GraphLike: TypeAlias = Union[NetworkxGraph, "PrivateGraph", IgraphGraph, "EdgeFrame", "EdgeTable", MatrixLike]

@@ -1,6 +1,7 @@
 """An argument of the wrong kind is refused by its name, in the package's own words, before anything is paid."""
 
 import inspect
+import itertools
 
 import networkx as nx
 import numpy as np
@@ -19,13 +20,14 @@ from dpgraph.arguments import (
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.projections import PSDCone
+from tests.about import each
 
 GRAPH = nx.complete_bipartite_graph(3, 4)
 PAIR = np.array([1.0, 2.0])
 
 
-@pytest.mark.parametrize(
-    ("check", "value"),
+@each(
+    "check, value",
     [
         *((lambda v: check_choice("x", v, ("a", "b")), v) for v in ("c", "", None, 1, PAIR, ["a"])),
         *((lambda v: check_integer("x", v, 2, 5), v) for v in (1, 6, 2.0, True, "3", None, np.nan, PAIR, 10**400)),
@@ -34,13 +36,14 @@ PAIR = np.array([1.0, 2.0])
         *((lambda v: check_nonnegative("x", v), v) for v in (-1e-9, "1", None, np.inf, np.nan, PAIR)),
         *((as_generator, v) for v in ("seed", -1, 1.5, True, [1], np.random.RandomState(0))),
     ],
+    parts=2,
 )
 def test_a_value_of_the_wrong_kind_or_range_is_refused(check, value):
     with pytest.raises(InvalidParameterError, match=r"must be .*; got"):
         check(value)
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.float16, np.float32, np.float64, int, float])
+@each("kind", [np.int8, np.uint64, np.float16, np.float32, np.float64, int, float], parts=2)
 def test_numbers_of_numpy_are_numbers(kind):
     assert as_number(kind(3)) == check_positive("x", kind(3)) == check_nonnegative("x", kind(3)) == 3.0
     assert check_scale("x", kind(3)) == 3.0
@@ -67,8 +70,15 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
-@pytest.mark.parametrize(("name", "value"), WRONG, ids=str)
+@each(
+    "name, value, function",
+    [
+        (name, value, function)
+        for name, value in WRONG
+        for function in [dpgraph.private_max_cut, dpgraph.private_max_bisection]
+    ],
+    parts=2,
+)
 def test_a_private_cut_refuses_it_by_name_and_nothing_is_spent(function, name, value):
     accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
     arguments = {"epsilon": 1.0, "delta": 1e-6, "accountant": accountant}
@@ -93,29 +103,32 @@ SOLVERS = {
 }
 
 
-@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value, solver",
     [
-        *(("seeds", value) for value in (-1, None, 1.5)),
-        *(("rounds", value) for value in (0, None, 2.0)),
-        *(("starts", value) for value in (0, None)),
-        *(("sweeps", value) for value in (-1, "many")),
-        ("target_correlation", None),
-        ("search", PAIR),
-        ("rng", "seed"),
+        (name, value, solver)
+        for name, value in [
+            *(("seeds", value) for value in (-1, None, 1.5)),
+            *(("rounds", value) for value in (0, None, 2.0)),
+            *(("starts", value) for value in (0, None)),
+            *(("sweeps", value) for value in (-1, "many")),
+            ("target_correlation", None),
+            ("search", PAIR),
+            ("rng", "seed"),
+        ]
+        for solver in SOLVERS.values()
     ],
-    ids=str,
+    parts=2,
 )
 def test_the_exact_solvers_refuse_it_by_name(solver, name, value):
     with pytest.raises(InvalidParameterError, match=name):
         solver(**{name: value})
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [{"n": 1}, {"n": 2.0}, {"degree": -1}, {"degree": "2"}, {"correlation": 2}, {"correlation": None}, {"rng": "x"}],
-    ids=str,
+    parts=2,
 )
 def test_the_planted_graphs_refuse_it(wrong):
     with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
@@ -147,7 +160,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "data", "more", "wrong"), OTHERS)
+@each("function, data, more, wrong", OTHERS, parts=2)
 def test_other_private_functions_refuse_it_before_anything_is_paid(function, data, more, wrong):
     accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
     if "sets" in wrong:
@@ -157,8 +170,16 @@ def test_other_private_functions_refuse_it_before_anything_is_paid(function, dat
     assert accountant.spent == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("A", [np.array([["a"]]), np.array([[1j]]), [[1.0], [1.0, 2.0]], np.ones((2, 3))], ids=str)
-@pytest.mark.parametrize("name", ["perturb_and_project", "private_symmetric_matrix"])
+@each(
+    "name, A",
+    list(
+        itertools.product(
+            ["perturb_and_project", "private_symmetric_matrix"],
+            [np.array([["a"]]), np.array([[1j]]), [[1.0], [1.0, 2.0]], np.ones((2, 3))],
+        )
+    ),
+    parts=2,
+)
 def test_what_is_no_square_array_of_numbers_costs_nothing(name, A):
     accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
     more = {"sets": PSDCone(), "delta": 1e-6} if name == "perturb_and_project" else {}
@@ -167,15 +188,23 @@ def test_what_is_no_square_array_of_numbers_costs_nothing(name, A):
     assert accountant.spent == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("function", [dpgraph.private_symmetric_matrix, dpgraph.private_cosine_similarities])
+@each("function", [dpgraph.private_symmetric_matrix, dpgraph.private_cosine_similarities], parts=2)
 def test_a_neighbouring_relation_is_described_in_words(function):
     more = {"delta": 1e-6} if function is dpgraph.private_cosine_similarities else {}
     with pytest.raises(InvalidParameterError, match="adjacency must be a string"):
         function(A, sensitivity=1.0, epsilon=1.0, adjacency=PAIR, **more)
 
 
-@pytest.mark.parametrize("A", [None, 3.0, "A", [[1.0]], np.ones(3), np.array([["a"]]), np.array([[1j]])], ids=str)
-@pytest.mark.parametrize("name", ["private_coherence", "private_projector", "private_singular_subspace"])
+@each(
+    "name, A",
+    list(
+        itertools.product(
+            ["private_coherence", "private_projector", "private_singular_subspace"],
+            [None, 3.0, "A", [[1.0]], np.ones(3), np.array([["a"]]), np.array([[1j]])],
+        )
+    ),
+    parts=2,
+)
 def test_what_is_no_matrix_of_numbers_costs_nothing(name, A):
     accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
     with pytest.raises(InvalidParameterError, match="expected a"):

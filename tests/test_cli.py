@@ -14,11 +14,12 @@ import pytest
 import dpgraph
 from dpgraph import datasets
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import label_texts
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import label_texts
 from tests import programs
+from tests.about import each
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
@@ -166,7 +167,7 @@ def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
     assert content["privacy"]["entries"][-1]["sensitivity"] == pytest.approx(5, rel=1e-3)
 
 
-@pytest.mark.parametrize("more", [[], ["--dry-run", "--nodes", 400, "--average-degree", 12]], ids=["run", "dry run"])
+@each("more", [[], ["--dry-run", "--nodes", 400, "--average-degree", 12]], parts=2)
 def test_weights_up_to_one_are_weights(run, tmp_path, more):
     graph = dpgraph.datasets.planted_cut(400, 12, -0.5, rng=1)
     path = tmp_path / "graph.csv"
@@ -209,7 +210,7 @@ BAD_MAX_CUT = [
     (["planted-cut", *PRIVACY, "--output", "."], "folder"),
     (["planted-cut", *PRIVACY, "--plot", "cut.docx"], "picture"),
     (["planted-cut", *PRIVACY, "--output", "same", "--report", "same"], "same path"),
-    (["planted-cut", *PRIVACY, "--unknown"], "--unknown"),
+    (["planted-cut", *PRIVACY, "--nonsense"], "--nonsense"),
     (["planted-cut", "extra", *PRIVACY], "extra"),
     (["no-such-dataset", *PRIVACY], "no-such-dataset"),
     (["missing.txt", *PRIVACY], "no such file"),
@@ -220,7 +221,7 @@ BAD_MAX_CUT = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD_MAX_CUT, ids=[" ".join(a) for a, _ in BAD_MAX_CUT])
+@each("arguments, message", BAD_MAX_CUT, parts=2)
 def test_bad_input_is_exit_status_2_one_clear_line_and_no_file(run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     outputs = [] if "--output" in arguments else ["--output", "cut.csv"]
@@ -250,7 +251,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_FILES)
+@each("name", BAD_FILES, parts=2)
 def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, name):
     content, options, message = BAD_FILES[name]
     path = tmp_path / name
@@ -260,8 +261,10 @@ def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, nam
     assert message in one_clear_line(err)
 
 
-@pytest.mark.parametrize(
-    "command", ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "communities", "count", "benchmark"]
+@each(
+    "command",
+    ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "communities", "count", "benchmark"],
+    parts=2,
 )
 def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_path, command):
     path = tmp_path / "directed.gml"
@@ -310,8 +313,8 @@ def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_p
     assert len(read_csv(output)) == 6
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "shown"),
+@each(
+    "error, status, shown",
     [
         (
             MechanismHalted("too little\ngap", stage="gap", privacy=PrivacyReport(1, 1e-6, 0.2, "edge")),
@@ -324,6 +327,7 @@ def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_p
         (ValueError("secret degree 17"), 1, "internal error (ValueError)"),
         (MemoryError(), 1, "internal error (MemoryError)"),
     ],
+    parts=2,
 )
 def test_whatever_happens_inside_becomes_one_line_without_private_values(run, monkeypatch, error, status, shown):
     def fail(*args, **kwargs):
@@ -363,7 +367,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monke
 # --- the other commands ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [["--delta", "1e-6"], ["--mechanism", "laplace"]])
+@each("options", [["--delta", "1e-6"], ["--mechanism", "laplace"]], parts=2)
 def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options):
     output, report = tmp_path / "degrees.csv", tmp_path / "report.json"
     status, out, err = run(
@@ -404,9 +408,10 @@ def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
     assert np.abs(np.array(values) - exact).max() < 6 * content["result"]["std"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@each(
+    "options, message",
     [(["--k", "0"], "k must be"), (["--k", "601"], "k must be"), (["--regularization", "much"], "regulari")],
+    parts=2,
 )
 def test_spectrum_refuses_impossible_requests(run, options, message):
     status, _, err = run("spectrum", "planted-cut", *PRIVACY, *options)
@@ -414,7 +419,7 @@ def test_spectrum_refuses_impossible_requests(run, options, message):
     assert message in one_clear_line(err)
 
 
-@pytest.mark.parametrize("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"])
+@each("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"], parts=2)
 def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
     path, output = tmp_path / "in.csv", tmp_path / f"out.{ending}"
     path.write_text("u,v,strength\n5,7,0.1\n7,9,3\n11,11,1\n")
@@ -430,8 +435,10 @@ def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
         assert tuple(map(str, converted)) == tuple(map(str, nodes))
 
 
-@pytest.mark.parametrize(
-    ("output", "message"), [("out.xyz", "must end in"), ("out", "must end in"), ("missing/out.txt", "does not exist")]
+@each(
+    "output, message",
+    [("out.xyz", "must end in"), ("out", "must end in"), ("missing/out.txt", "does not exist")],
+    parts=2,
 )
 def test_convert_refuses_outputs_that_it_cannot_write(run, tmp_path, monkeypatch, output, message):
     monkeypatch.chdir(tmp_path)
@@ -461,9 +468,10 @@ def test_datasets_are_listed_and_fetched_by_name(run):
     assert "not a dataset name" in one_clear_line(err)
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [["--help"], ["max-cut", "--help"], ["degrees", "--help"], ["spectrum", "--help"], ["datasets", "--help"]],
+    parts=2,
 )
 def test_help_is_printed_for_every_command(run, arguments):
     status, out, err = run(*arguments)

@@ -13,6 +13,7 @@ from dpgraph import datasets
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result
 from tests import programs
+from tests.about import each
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
@@ -257,7 +258,7 @@ def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     assert {slot for _, slot in rows(output)[1:]} <= {"morning", "evening"}
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         "{}",
@@ -266,6 +267,7 @@ def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
         '{"variables": ["secret"], "alphabet": ["a", "b"], "constraints": [{"u": "secret"}]}',
         '{"variables": 2, "alphabet": 2, "constraints": [{"u": 0, "v": 1, "relation": [[-73519, 0], [0, 0]]}]}',
     ],
+    parts=2,
 )
 def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path, content):
     path = tmp_path / "p.json"
@@ -335,8 +337,8 @@ def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
     assert json.loads(report.read_text())["result"]["count"] == 300
 
 
-@pytest.mark.parametrize(
-    ("command", "content", "words"),
+@each(
+    "command, content, words",
     [
         (["covariance", "--epsilon", "1"], "a,b\n1,secret\n", "numbers"),
         (["covariance", "--epsilon", "1"], "a,a\n1,2\n", "differ"),
@@ -346,6 +348,7 @@ def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
         (["marginals", *PRIVACY, "--plot", "x.png"], "a,b\n1,0\n", "--pair"),
         (["marginals", *PRIVACY, "--plot", "x.png", "--pair", "a", "z"], "a,b\n1,0\n", "'z'"),
     ],
+    parts=2,
 )
 def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, command, content, words):
     path = tmp_path / "x.csv"
@@ -356,7 +359,7 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
     assert "secret" not in err
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         ["max-cut", "planted-cut", *PRIVACY],
@@ -366,6 +369,7 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
         ["marginals", "survey.csv", *PRIVACY, "--categories", "values.json"],
         ["benchmark", "five-cycle", "--runs", "1", "--epsilon", "1", "--problem", "degrees"],
     ],
+    parts=2,
 )
 def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
     status, out, err = run(*command, "--progress")
@@ -378,10 +382,10 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize"]
+EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize", "report"]
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])
+@each("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY], parts=2)
 def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     size = ["--nodes", 500, "--average-degree", 100]
     status, out, err = run(command, "there-is-no-such.txt", *PRIVACY, "--dry-run", *size)
@@ -390,14 +394,14 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     assert "sensitivity" in out
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "embed", "csp", *EVERYDAY])
+@each("command", ["max-cut", "max-bisection", "degrees", "embed", "csp", *EVERYDAY], parts=2)
 def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
     status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 500, "--average-degree", 30)
     assert (status, err) == (0, "")
     assert out.splitlines()[-1].startswith("total: epsilon = 2, delta = 0, ")
 
 
-@pytest.mark.parametrize("command", [["spectrum"], ["max-cut", "--mechanism", "coherence"]], ids=" ".join)
+@each("command", [["spectrum"], ["max-cut", "--mechanism", "coherence"]], parts=2)
 def test_a_dry_run_of_what_needs_a_delta_says_so(run, command):
     status, out, err = run(command[0], "planted-cut", *command[1:], "--epsilon", 1, "--dry-run")
     assert (status, out) == (2, "")
@@ -419,8 +423,8 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
 # --- options of strategies ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("command", "mechanism", "option", "others"),
+@each(
+    "command, mechanism, option, others",
     [
         (["max-bisection", "planted-cut"], "noisy-power", "rank=2", "rank, seeds, rounds"),
         (["csp", "planted-cut"], "bounded-iterates", "noise=laplace", "noise"),
@@ -429,6 +433,7 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
         (["covariance", "numbers.csv"], "wishart-difference", None, "none"),
         (["count", "planted-cut"], "smooth", None, "none"),
     ],
+    parts=2,
 )
 def test_every_command_with_strategies_takes_their_options(run, tmp_path, command, mechanism, option, others):
     (tmp_path / "numbers.csv").write_text("a,b\n0.1,0.2\n0.3,0.1\n")
@@ -444,7 +449,7 @@ def test_every_command_with_strategies_takes_their_options(run, tmp_path, comman
         assert f"{name}={value.title()}" in stated or f"{name}={value!r}" in stated
 
 
-@pytest.mark.parametrize("command", ["csp", "embed", "covariance", "count"])
+@each("command", ["csp", "embed", "covariance", "count"], parts=2)
 def test_an_unknown_strategy_is_named_before_anything_is_read(run, command):
     status, out, err = run(command, "there-is-no-such.csv", *PRIVACY, "--mechanism", "magic")
     assert (status, out) == (2, "")
@@ -510,9 +515,7 @@ def test_dry_runs_of_tables_need_only_their_shape(run, tmp_path):
 # --- completion ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"), [("dpgraph max-b", "max-bisection"), ("dpgraph max-cut wiki-V", "wiki-Vote")]
-)
+@each("words, expected", [("dpgraph max-b", "max-bisection"), ("dpgraph max-cut wiki-V", "wiki-Vote")], parts=2)
 def test_the_shell_completes_commands_and_datasets(words, expected):
     completion = {"_DPGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     done = programs.python(

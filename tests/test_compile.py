@@ -3,13 +3,17 @@
 import importlib
 import pkgutil
 import re
+import sys
 
+import networkx as nx
 import numba
 import pytest
 
 import dpgraph
-from dpgraph.compiled import KERNELS
+from dpgraph import compiled
+from dpgraph.compiled import KERNELS, at_once
 from dpgraph.interfaces.cli import main
+from dpgraph.linalg.subgraphs import ORDERS
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +61,42 @@ def test_the_command_says_how_much_there_was_to_do(capsys):
     assert main(["compile"]) == 0
     counted = re.fullmatch(r"(\d+) inner loops were compiled, (\d+) had been kept\n", capsys.readouterr().out)
     assert int(counted[1]) + int(counted[2]) > 40
+
+
+#: Calls whose kernels may run as Python, on inputs that take them through most lines.
+SMALL = {
+    "cuts": lambda G: vars(dpgraph.max_cut(G, rng=0)),
+    "tree-like": lambda G: vars(dpgraph.max_cut(nx.barbell_graph(5, 9), rng=0)),
+    "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0)),
+    "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
+    "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
+    "counts": lambda G: dpgraph.private_subgraph_counts(G, tuple(ORDERS), epsilon=4.0, rng=0).counts,
+}
+
+
+@pytest.mark.parametrize("call", SMALL.values(), ids=SMALL)
+def test_kernels_give_the_same_bits_as_their_python(call, monkeypatch):
+    G = nx.karate_club_graph()
+    expected = call(G)  # with what is compiled by now, or not
+    for execute in (lambda kernel, steps: kernel, lambda kernel, steps: compiled._plain(kernel)):
+        for name, module in list(sys.modules.items()):
+            if name.startswith("dpgraph.") and hasattr(module, "at_once"):
+                monkeypatch.setattr(module, "at_once", execute)
+        assert str(call(G)) == str(expected)
+
+
+def test_a_kernel_runs_as_python_until_compiling_it_would_take_less(monkeypatch):
+    def twice(x):
+        return 2.0 * x
+
+    kernel = numba.njit(twice)
+    monkeypatch.setattr(compiled, "_taken", {})
+    for _ in range(3):
+        assert at_once(kernel, compiled._COMPILED_IN / 3).__code__ is twice.__code__
+    assert at_once(kernel, 1) is kernel
+    other = numba.njit(twice)
+    with compiled.no_python():
+        assert at_once(other, 1) is other
+    kernel(1.0)
+    monkeypatch.setattr(compiled, "_taken", {})
+    assert at_once(kernel, 0) is kernel, "what is compiled is used"

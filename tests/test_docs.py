@@ -9,6 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 import yaml
 
@@ -19,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGES = [
     "README.md",
     "docs/index.md",
+    "docs/mail-report.md",
     "docs/tutorial.md",
     "docs/install.md",
     "docs/which-function.md",
@@ -44,9 +47,23 @@ PAGES = [
 SHORT = ("README.md",)
 
 
+def write_mails(folder, *, messy):
+    """Mails in four departments; if messy with capitals, blanks, missing names, strangers and mails to oneself."""
+    rng = np.random.default_rng(0)
+    people = [f"{name}.{k}" for name in ("ann", "bob", "cem", "dan") for k in range(60)]
+    G = nx.planted_partition_graph(4, 60, 0.5, 0.02, seed=1)
+    mails = [(people[u], people[v]) for u, v in G.edges for _ in range(1 + (u + v) % 2)]
+    mails += [(people[0], people[0]), ("spam", people[3]), ("", people[4]), (people[5], "")] * (20 * messy)
+    changed = [str, str.upper, str.title, " {} ".format] if messy else [str] * 4
+    lines = [",".join(changed[rng.integers(4)](end) for end in mail) for mail in mails]
+    (folder / "mails.csv").write_text("\n".join(["sender,recipient", *lines]) + "\n")
+    (folder / "people.csv").write_text("\n".join(["name", *people]) + "\n")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    write_mails(tmp_path, messy=page not in SHORT)
     blocks = re.findall(
         r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", (REPOSITORY / page).read_text(), flags=re.DOTALL
     )

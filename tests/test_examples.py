@@ -1,42 +1,12 @@
 """The examples and the notebooks are run here."""
 
-import re
 import runpy
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from tests import programs
-
 REPOSITORY = Path(__file__).resolve().parent.parent
-
-
-def test_the_demo_writes_a_report_without_network(tmp_path):
-    """The demo writes beside itself, so a copy of it is run."""
-    script = tmp_path / "repository" / "examples" / "demo.py"
-    script.parent.mkdir(parents=True)
-    for name in ("demo.py", "us_airports.csv"):
-        (script.parent / name).write_bytes((REPOSITORY / "examples" / name).read_bytes())
-    blocked = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "DPGRAPH_DATA": str(tmp_path)}
-    done = programs.python(script, timeout=300, check=True, env=blocked)
-    estimates, exacts = done.stdout.split("NOT PRIVATE")
-    across = r"edges across the cut +([0-9,]+)"
-    estimate, half = re.search(across + " ± ([0-9,]+)", estimates).groups()
-    exact = re.search(across, exacts)[1]
-    # The tail of a Laplace law beyond three times the half-width of 95 % is 0.05**3.
-    assert abs(float(estimate.replace(",", "")) - float(exact.replace(",", ""))) < 3 * float(half.replace(",", ""))
-    assert "total: epsilon = 4, delta = 0" in estimates
-
-    output = script.parent.parent / "demo"
-    assert (output / "report.png").read_bytes().startswith(b"\x89PNG")
-    page = (output / "report.html").read_text(encoding="utf-8")
-    published, _, looked_at = page.partition("Not private")
-    assert estimate in published
-    assert exact in looked_at
-    assert "://" not in page  # nothing is fetched
-    communities = (output / "communities.csv").read_text().splitlines()
-    assert (communities[0], len(communities)) == ("node,community", 306)
 
 
 def run_example(name, monkeypatch, data):

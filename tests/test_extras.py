@@ -4,6 +4,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import polars
 import pytest
 
 import dpgraph
@@ -26,10 +27,14 @@ def test_the_extra_that_the_error_names_installs_the_package(package, monkeypatc
     assert not any(line.startswith(name) for line in DECLARED["dependencies"])
 
 
-def test_a_table_of_edges_without_pandas(monkeypatch):
+def test_tables_of_edges_and_of_results_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
+    degrees = dpgraph.private_degrees(
+        dpgraph.edge_frame(polars.DataFrame({"source": [0], "target": [1]}), nodes=3), epsilon=1.0
+    )
+    assert degrees.to_polars().shape == (3, 2)
     with pytest.raises(DPGraphError, match=r"pip install 'dpgraph\[pandas\]'"):
-        dpgraph.edge_frame(None, nodes=3)
+        degrees.to_frame()
 
 
 def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):

@@ -20,6 +20,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
+from tests.about import each
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 
@@ -57,7 +58,7 @@ INPUTS = {
 # --- the same graph from every side ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", INPUTS)
+@each("kind", INPUTS, parts=2)
 def test_every_kind_of_input_gives_the_same_graph(kind):
     for graph in (open_graph(INPUTS[kind]).read(), as_graph(INPUTS[kind])):
         assert np.array_equal(dense(graph), MATRIX)
@@ -67,7 +68,7 @@ def test_every_kind_of_input_gives_the_same_graph(kind):
         assert graph.adjacency.dtype == np.float64
 
 
-@pytest.mark.parametrize("kind", INPUTS)
+@each("kind", INPUTS, parts=2)
 def test_the_operator_interface_is_the_matrix(kind):
     graph = open_graph(INPUTS[kind]).read()
     block = np.random.default_rng(0).normal(size=(4, 3))
@@ -78,7 +79,7 @@ def test_the_operator_interface_is_the_matrix(kind):
     assert np.allclose(graph.multiply_rows(rows, block), (MATRIX @ block)[rows], rtol=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         ["d", "b", "a", "c"],
@@ -87,7 +88,7 @@ def test_the_operator_interface_is_the_matrix(kind):
         [frozenset({1}), 2.5, b"bytes", True],
         [10**30, -1, 0, 7],
     ],
-    ids=["strings", "tuples", "mixed types", "more types", "integers"],
+    parts=2,
 )
 def test_labels_of_any_type_keep_the_callers_order(labels):
     G = nx.Graph()
@@ -105,7 +106,7 @@ def test_igraph_vertex_names_are_labels():
     assert open_graph(G).read().nodes == ("d", "b", "a", "c")
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda G: type("MyGraph", (nx.Graph,), {})(G),
@@ -114,7 +115,7 @@ def test_igraph_vertex_names_are_labels():
         nx.MultiGraph,
         nx.OrderedGraph if hasattr(nx, "OrderedGraph") else nx.Graph,
     ],
-    ids=["subclass", "frozen", "view", "MultiGraph", "Graph"],
+    parts=2,
 )
 def test_relatives_of_a_networkx_graph_are_graphs(make):
     assert np.array_equal(dense(open_graph(make(INPUTS["networkx"])).read()), MATRIX)
@@ -127,11 +128,7 @@ def test_a_subclass_of_igraph_is_a_graph():
     assert np.array_equal(dense(open_graph(MyGraph(n=4, edges=TRIANGLE_WITH_TAIL)).read()), MATRIX)
 
 
-@pytest.mark.parametrize(
-    "G",
-    [nx.empty_graph(1), igraph.Graph(n=1), np.zeros((1, 1)), sparse.csr_array((1, 1))],
-    ids=["networkx", "igraph", "numpy", "sparse"],
-)
+@each("G", [nx.empty_graph(1), igraph.Graph(n=1), np.zeros((1, 1)), sparse.csr_array((1, 1))], parts=2)
 def test_one_vertex_is_a_graph(G):
     graph = open_graph(G).read()
     assert graph.n_vertices == 1
@@ -159,7 +156,7 @@ def weighted_inputs(weights):
     return {"networkx": G, "igraph": H, "numpy": matrix, "sparse": sparse.csr_array(matrix)}
 
 
-@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy", "sparse"])
+@each("kind", ["networkx", "igraph", "numpy", "sparse"], parts=2)
 def test_weights_are_read_capped_and_rounded_to_a_public_grid(kind):
     G = weighted_inputs([0.1, 0.25, 7.0, 1.0])[kind]
     graph = open_graph(G, weight="weight", max_weight=2.0).read()
@@ -170,7 +167,7 @@ def test_weights_are_read_capped_and_rounded_to_a_public_grid(kind):
     assert np.array_equal(dense(as_graph(G, weight="weight")), expected(weights=[0.1, 0.25, 7.0, 1.0]))
 
 
-@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+@each("kind", ["networkx", "igraph"], parts=2)
 def test_without_weight_every_edge_counts_one_whatever_its_attributes(kind):
     assert np.array_equal(dense(open_graph(weighted_inputs([0.1, -5.0, 7.0, 1.0])[kind]).read()), MATRIX)
 
@@ -268,7 +265,7 @@ def graph_and_neighbours(max_weight, n=40):
             yield open_graph(B, max_weight=max_weight).read()
 
 
-@pytest.mark.parametrize("max_weight", BOUNDS)
+@each("max_weight", BOUNDS, parts=2)
 def test_degrees_total_weights_and_products_are_exact_whatever_the_bound_on_a_weight(max_weight):
     X = np.round(np.random.default_rng(1).uniform(-1, 1, size=(40, 2)) / ITERATE_UNIT) * ITERATE_UNIT
     w, released = Fraction(max_weight), []
@@ -289,7 +286,7 @@ def test_degrees_total_weights_and_products_are_exact_whatever_the_bound_on_a_we
         assert abs(total - other) <= 2 * w
 
 
-@pytest.mark.parametrize("max_weight", BOUNDS)
+@each("max_weight", BOUNDS, parts=2)
 def test_the_grid_of_weights_ends_at_most_a_step_below_the_bound_on_a_weight(max_weight):
     grid = WeightGrid.of(max_weight)
     assert max_weight - grid.unit < grid.largest <= max_weight
@@ -314,7 +311,7 @@ def directed_inputs():
     return {"networkx": D, "multi": nx.MultiDiGraph(D), "igraph": H}
 
 
-@pytest.mark.parametrize("kind", ["networkx", "multi", "igraph"])
+@each("kind", ["networkx", "multi", "igraph"], parts=2)
 def test_a_directed_graph_is_refused_unless_the_caller_asks_to_symmetrise(kind):
     G = directed_inputs()[kind]
     with pytest.raises(InvalidGraphError, match=r"directed.*symmetrize=True"):
@@ -332,7 +329,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_unless_the_caller_asks():
         assert np.allclose(dense(open_graph(G, symmetrize=True).read()), np.maximum(A, A.T), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["networkx", "multi", "igraph", "numpy"])
+@each("kind", ["networkx", "multi", "igraph", "numpy"], parts=2)
 def test_a_function_that_cannot_symmetrise_does_not_advise_to(kind):
     G = np.triu(np.ones((3, 3)), 1) if kind == "numpy" else directed_inputs()[kind]
     with pytest.raises(InvalidGraphError, match=r"undirected|symmetric") as refused:
@@ -340,7 +337,7 @@ def test_a_function_that_cannot_symmetrise_does_not_advise_to(kind):
     assert "symmetrize" not in str(refused.value)
 
 
-@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy"])
+@each("kind", ["networkx", "igraph", "numpy"], parts=2)
 def test_a_negative_arc_is_refused_even_where_the_other_arc_is_heavier(kind):
     G = nx.DiGraph()
     G.add_weighted_edges_from([(0, 1, -0.5), (1, 0, 0.5)])
@@ -356,24 +353,32 @@ def test_a_negative_arc_is_refused_even_where_the_other_arc_is_heavier(kind):
 # --- what is refused -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "G",
-    [nx.Graph(), igraph.Graph(), np.zeros((0, 0)), sparse.csr_array((0, 0))],
-    ids=["networkx", "igraph", "numpy", "sparse"],
-)
+@each("G", [nx.Graph(), igraph.Graph(), np.zeros((0, 0)), sparse.csr_array((0, 0))], parts=2)
 def test_a_graph_without_vertices_is_refused(G):
     for entrance in (open_graph, as_graph):
         with pytest.raises(InvalidGraphError, match="at least one vertex"):
             entrance(G)
 
 
-@pytest.mark.parametrize(
+@each(
     "G",
-    [None, "graph.txt", [(0, 1)], {0: [1]}, 7, np.zeros((2, 3)), np.zeros(4), np.zeros((2, 2, 2)),
-     sparse.csr_array((2, 3)), np.zeros((2, 2), dtype=complex), np.zeros((2, 2), dtype=object),
-     np.array([["a", "b"], ["c", "d"]]), nx.Graph],
-    ids=lambda G: f"{type(G).__name__} {getattr(G, 'shape', '')} {getattr(G, 'dtype', '')}",
-)  # fmt: skip
+    [
+        None,
+        "graph.txt",
+        [(0, 1)],
+        {0: [1]},
+        7,
+        np.zeros((2, 3)),
+        np.zeros(4),
+        np.zeros((2, 2, 2)),
+        sparse.csr_array((2, 3)),
+        np.zeros((2, 2), dtype=complex),
+        np.zeros((2, 2), dtype=object),
+        np.array([["a", "b"], ["c", "d"]]),
+        nx.Graph,
+    ],
+    parts=2,
+)
 def test_something_that_is_no_graph_is_refused_before_it_is_read(G):
     for entrance in (open_graph, as_graph):
         with pytest.raises(InvalidGraphError, match="expected"):
@@ -392,23 +397,27 @@ def with_bad_weight(kind, bad):
     return inputs[kind]
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1e-9, -0.25])
-@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy", "sparse"])
+@each(
+    "kind, bad",
+    list(itertools.product(["networkx", "igraph", "numpy", "sparse"], [np.nan, np.inf, -np.inf, -1e-9, -0.25])),
+    parts=2,
+)
 def test_a_weight_that_is_negative_or_not_finite_is_refused_without_showing_it(kind, bad):
     with pytest.raises(InvalidGraphError) as caught:
         open_graph(with_bad_weight(kind, bad), weight="weight", max_weight=1.0).read()
     assert_public(str(caught.value), kind)
 
 
-@pytest.mark.parametrize("bad", [None, "heavy", [1.0], 1j, object(), 10**400], ids=lambda bad: type(bad).__name__)
-@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+@each(
+    "kind, bad", list(itertools.product(["networkx", "igraph"], [None, "heavy", [1.0], 1j, object(), 10**400])), parts=2
+)
 def test_a_weight_that_is_no_number_is_refused_without_showing_it(kind, bad):
     with pytest.raises(InvalidGraphError) as caught:
         open_graph(with_bad_weight(kind, bad), weight="weight", max_weight=1.0).read()
     assert_public(str(caught.value), kind)
 
 
-@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+@each("kind", ["networkx", "igraph"], parts=2)
 def test_a_missing_weight_attribute_is_refused(kind):
     G = INPUTS[kind]
     with pytest.raises(InvalidGraphError, match="'cost' on every edge"):
@@ -425,7 +434,7 @@ COMPRESSED = [("indices", 0, 100), ("indices", 0, -5), ("indptr", 1, 3), ("indpt
 DAMAGES = [(kind, *damage) for kind in ("csr", "csc", "bsr") for damage in COMPRESSED]
 
 
-@pytest.mark.parametrize(("kind", "array", "index", "value"), [*DAMAGES, ("coo", "row", 0, 77), ("coo", "row", 0, -1)])
+@each("kind, array, index, value", [*DAMAGES, ("coo", "row", 0, 77), ("coo", "row", 0, -1)], parts=2)
 def test_a_sparse_matrix_with_damaged_indices_is_refused_after_the_debit_as_they_are_private(kind, array, index, value):
     entries = (np.ones(4), np.array([1, 0, 3, 2]), np.array([0, 1, 2, 3, 4]))
     matrix = sparse.csr_matrix(entries, shape=(4, 4)).asformat(kind)
@@ -437,7 +446,7 @@ def test_a_sparse_matrix_with_damaged_indices_is_refused_after_the_debit_as_they
     assert accountant.spent.epsilon == 2.0
 
 
-@pytest.mark.parametrize("max_weight", [0, -1.0, np.nan, np.inf, 1e-320, 1e308, "1", None])
+@each("max_weight", [0, -1.0, np.nan, np.inf, 1e-320, 1e308, "1", None], parts=2)
 def test_an_impossible_max_weight_is_refused(max_weight):
     with pytest.raises(InvalidParameterError, match="max_weight"):
         open_graph(INPUTS["networkx"], weight="weight", max_weight=max_weight)
@@ -508,7 +517,7 @@ def test_opening_a_matrix_or_igraph_with_bad_edges_succeeds_because_nothing_is_r
             source.read()
 
 
-@pytest.mark.parametrize("kind", ["csr_array", "coo_array", "csr_matrix"])
+@each("kind", ["csr_array", "coo_array", "csr_matrix"], parts=2)
 def test_reading_does_not_change_the_callers_matrix(kind):
     rows, columns = np.array([1, 0, 0, 1, 2, 1]), np.array([0, 1, 1, 0, 1, 2])
     G = sparse.coo_array((np.full(6, 0.4), (rows, columns)), shape=(3, 3))

@@ -1,6 +1,7 @@
 """The networkx backend: private answers through nx.*, and no way to an exact one."""
 
 import inspect
+import itertools
 import random
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_block_weights
 from tests import networkx_versions, programs
+from tests.about import each
 
 #: Some are as new as networkx 3.6.
 FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
@@ -92,7 +94,7 @@ def test_a_random_partition_is_drawn_without_looking_at_the_edges():
     assert nx.approximation.randomized_partitioning(G, p=1, backend="dpgraph", **LOUD) == (0, (set(G), set()))
 
 
-@pytest.mark.parametrize("pure", [False, True])
+@each("pure", [False, True], parts=2)
 def test_counts_are_those_of_networkx_when_the_noise_is_negligible(pure):
     budget = {"backend": "dpgraph"} | (LOUD | {"delta": 0} if pure else LOUD)
     G = graph()
@@ -166,8 +168,7 @@ def test_directed_graphs_are_told_what_a_function_of_networkx_takes():
     assert "symmetrize" not in str(found.value)
 
 
-@pytest.mark.parametrize("name", SPLIT)
-@pytest.mark.parametrize("more", [{}, {"T": range(10, 45)}], ids=["the rest", "overlapping"])
+@each("more, name", list(itertools.product([{}, {"T": range(10, 45)}], SPLIT)), parts=2)
 def test_quotients_are_those_of_networkx_when_the_noise_is_negligible(name, more):
     function = getattr(nx, name)
     for weight in (None,) if name == "mixing_expansion" else (None, "weight"):
@@ -273,7 +274,7 @@ def planted():
     return nx.relabel_nodes(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), lambda v: f"v{v}")
 
 
-@pytest.mark.parametrize("name", COMMUNITIES)
+@each("name", COMMUNITIES, parts=2)
 def test_communities_are_those_of_the_private_function_as_sets_of_the_callers_labels(name):
     G = planted()
     with dpgraph.PrivacyAccountant(epsilon=4.0, delta=0.0) as budget:
@@ -355,7 +356,7 @@ def test_a_modularity_stays_in_its_range_and_costs_one_release():
     assert nx.community.modularity(nx.empty_graph(4), [{0, 1}, {2, 3}], backend="dpgraph", **LOUD) == 0.0
 
 
-@pytest.mark.parametrize("communities", [[{0, 1}], [{0, 1, 2}, {2, 3}], [{0, 1, 2, 3, 4}], [{0, 1}, {2, 9}]])
+@each("communities", [[{0, 1}], [{0, 1, 2}, {2, 3}], [{0, 1, 2, 3, 4}], [{0, 1}, {2, 9}]], parts=2)
 def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_costs_nothing(communities):
     with (
         dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget,
@@ -377,13 +378,13 @@ def test_transitivity_is_private_and_pure():
 # --- budgets -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_a_missing_epsilon_is_a_type_error_that_the_user_sees(name):
     with pytest.raises(TypeError, match="requires epsilon="):
         call(name, graph(), backend="dpgraph", delta=1e-6)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_without_a_delta_an_answer_is_pure_or_refused_before_anything_is_spent(name):
     with dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6) as budget:
         try:
@@ -397,7 +398,7 @@ def test_without_a_delta_an_answer_is_pure_or_refused_before_anything_is_spent(n
     assert spent == 1.0 or name == "one_exchange" or name.endswith(("spectrum", "bisection"))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_the_accountant_is_debited_before_an_edge_is_read(name):
     G = graph()
     budget = dpgraph.PrivacyAccountant(epsilon=0.5, delta=1e-6)
@@ -427,8 +428,7 @@ def test_configuration_gives_the_defaults_and_arguments_override_it(clean_config
 # --- no exact answer ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fallback", [False, True])
-@pytest.mark.parametrize("priority", [[], ["dpgraph"], ["dpgraph", "networkx"]])
+@each("priority, fallback", list(itertools.product([[], ["dpgraph"], ["dpgraph", "networkx"]], [False, True])), parts=2)
 def test_no_setting_makes_networkx_answer_for_a_private_graph(fallback, priority):
     nx.config.fallback_to_nx = fallback
     nx.config.backend_priority = priority
@@ -512,7 +512,7 @@ def test_directed_and_parallel_edges_are_refused_or_capped():
 # --- seeds -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [None, random, np.random])
+@each("seed", [None, random, np.random], parts=2)
 def test_the_global_generators_of_networkx_mean_cryptographic_noise(seed):
     for converted in (seed, nx.utils.create_py_random_state(seed)):
         assert as_rng(converted) is None
@@ -525,9 +525,10 @@ def test_the_global_generators_of_networkx_mean_cryptographic_noise(seed):
     assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [lambda: 11, lambda: random.Random(11), lambda: np.random.default_rng(11), lambda: np.random.RandomState(11)],
+    parts=2,
 )
 def test_a_seed_of_any_kind_is_reproducible_and_marked(make):
     found = []
@@ -541,7 +542,7 @@ def test_a_seed_of_any_kind_is_reproducible_and_marked(make):
 # --- at home in networkx -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_a_function_has_the_parameters_of_networkx_and_then_keyword_only_ones(name):
     ours = inspect.signature(getattr(networkx_backend, name)).parameters
     theirs = inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func).parameters
@@ -553,7 +554,7 @@ def test_a_function_has_the_parameters_of_networkx_and_then_keyword_only_ones(na
     assert {p.name for p in more} == {parameter.split(" : ")[0] for parameter in documented}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_the_help_of_a_function_shows_a_call_that_runs_on_a_graph_without_weights(name):
     shown = _nx_backend_info.get_info()["functions"][name]["additional_docs"].split("``")[1].replace("1.0)", "8.0)")
     G = dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
@@ -562,7 +563,7 @@ def test_the_help_of_a_function_shows_a_call_that_runs_on_a_graph_without_weight
     eval(shown, names)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=2)
 def test_results_hold_python_numbers(name):
     G = graph() if not name.endswith("_bisection") else dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
     result = call(name, G, backend="dpgraph", epsilon=8.0, delta=1e-6)

@@ -12,6 +12,7 @@ from dpgraph.interfaces.planning import plan
 from dpgraph.interfaces.stand_ins import block_stand_in, random_graph
 from dpgraph.problems.cut.strategies import CUTS
 from dpgraph.strategies import Coherence
+from tests.about import each
 
 QUICK = {"mechanisms": ["bounded-iterates"], "repeats": 1, "delta": 1e-6}
 
@@ -62,7 +63,7 @@ def test_more_budget_and_more_structure_give_better_cuts():
     assert 0.5 <= cuts[0] < cuts[1] < cuts[2] < 0.7 < planted
 
 
-@pytest.mark.parametrize("correlation", [0.0, -0.6])
+@each("correlation", [0.0, -0.6], parts=2)
 def test_random_graphs_have_the_degrees_and_the_planted_cut_that_are_asked_for(correlation):
     degrees = np.sort(np.random.default_rng(1).pareto(2.5, size=3000) * 12 + 4)
     A = random_graph(degrees, 500, correlation, np.random.default_rng(2))
@@ -117,7 +118,7 @@ def test_mechanisms_for_all_pairs_are_bounded_in_size_and_say_that_their_noise_g
     assert "grows with n" in small["randomized-response"].note
 
 
-@pytest.mark.parametrize(("n", "degree"), [(2, 1.0), (3, 2.0), (50, 49.0), (1_000_000, 3.0), (10, 0.01)])
+@each("n, degree", [(2, 1.0), (3, 2.0), (50, 49.0), (1_000_000, 3.0), (10, 0.01)], parts=2)
 def test_extreme_sizes_are_planned_for(n, degree):
     assert plan(n=n, average_degree=degree, epsilon=1.0, **QUICK).recommended == "bounded-iterates"
 
@@ -127,8 +128,8 @@ def test_bisections_are_planned_with_their_own_solver():
     assert half["bounded-iterates"].cut_fraction > 0.65
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
+@each(
+    "change, words",
     [
         ({"n": 1}, "n must"),
         ({"n": 10.5}, "n must"),
@@ -153,6 +154,7 @@ def test_bisections_are_planned_with_their_own_solver():
         ({"problem": "communities", "mechanisms": None, "correlation": -0.1}, "correlation must lie in .0, 1."),
         ({"problem": "communities", "mechanisms": None, "resolution": 0}, "resolution"),
     ],
+    parts=2,
 )
 def test_bad_arguments_are_named(change, words):
     with pytest.raises(InvalidParameterError, match=words):
@@ -166,8 +168,8 @@ def test_every_mechanism_can_be_planned_for():
     assert [one.mechanism for one in larger.mechanisms if not one.available] == ["permute-and-flip"]
 
 
-@pytest.mark.parametrize(
-    ("n", "degree", "epsilon", "expected"),
+@each(
+    "n, degree, epsilon, expected",
     [
         (18, 8, 1.0, "permute-and-flip"),
         (300, 20, 8.0, "randomized-response"),
@@ -176,6 +178,7 @@ def test_every_mechanism_can_be_planned_for():
         (300, 20, 3.5, "randomized-response"),  # the noise at a vertex is less than 0.6 of its edges
         (2000, 5, 6.3, "bounded-iterates"),
     ],
+    parts=2,
 )
 def test_a_plan_names_what_auto_takes_and_a_real_call_takes_it(n, degree, epsilon, expected):
     planned = plan(n=n, average_degree=degree, epsilon=epsilon, delta=1e-6, repeats=1)
@@ -185,7 +188,7 @@ def test_a_plan_names_what_auto_takes_and_a_real_call_takes_it(n, degree, epsilo
     assert dpgraph.private_max_cut(A, epsilon=epsilon, delta=1e-6, rng=0).mechanism == expected
 
 
-@pytest.mark.parametrize("bound", [{}, {"max_weight": 1.0}, {"max_weight": 1.0, "weight": "weight"}], ids=str)
+@each("bound", [{}, {"max_weight": 1.0}, {"max_weight": 1.0, "weight": "weight"}], parts=2)
 def test_a_plan_and_a_run_agree_on_what_is_weighted(bound):
     A = dpgraph.datasets.planted_cut_sparse(400, 12, -0.5, rng=1)[0]
     automatic = plan(n=400, average_degree=12, epsilon=8.0, delta=1e-6, repeats=1, **bound).automatic
@@ -194,7 +197,7 @@ def test_a_plan_and_a_run_agree_on_what_is_weighted(bound):
         assert solver(A, epsilon=8.0, delta=1e-6, rng=0, **bound).mechanism == automatic
 
 
-@pytest.mark.parametrize("solver", ["private_max_cut", "private_max_bisection"])
+@each("solver", ["private_max_cut", "private_max_bisection"], parts=2)
 def test_naming_the_default_bound_on_weights_changes_no_bit(solver):
     G = dpgraph.datasets.planted_cut(300, 12, -0.5, rng=1)
     for graph in (G, nx.to_numpy_array(G)):
@@ -220,10 +223,15 @@ def test_what_auto_takes_is_recommended_unless_something_else_is_clearly_better(
 FOUND = {"problem": "communities", "repeats": 1}
 
 
-@pytest.mark.parametrize(
-    "degrees", [np.array([30.0]), np.random.default_rng(1).pareto(2.5, size=500) * 12 + 4], ids=len
+@each(
+    "blocks, correlation, degrees",
+    [
+        (blocks, correlation, degrees)
+        for blocks, correlation in [(1, 0.5), (4, 0.0), (5, 0.6), (12, 1.0)]
+        for degrees in [np.array([30.0]), np.random.default_rng(1).pareto(2.5, size=500) * 12 + 4]
+    ],
+    parts=2,
 )
-@pytest.mark.parametrize(("blocks", "correlation"), [(1, 0.5), (4, 0.0), (5, 0.6), (12, 1.0)])
 def test_stand_ins_with_blocks_have_the_degrees_and_the_edges_inside_that_are_asked_for(degrees, blocks, correlation):
     A, labels = block_stand_in(3000, degrees, blocks=blocks, correlation=correlation, max_weight=2.0, seed=3)
     assert (abs(A - A.T).sum(), A.diagonal().sum(), A.shape) == (0, 0, (3000, 3000))
@@ -272,7 +280,7 @@ def test_the_table_of_communities_names_its_scenario_and_planning_them_spends_no
     assert "cut" not in table
 
 
-@pytest.mark.parametrize(("n", "degree", "blocks"), [(2, 1.0, 2), (3, 2.0, 3), (9, 0.01, 4), (40, 39.0, 8)])
+@each("n, degree, blocks", [(2, 1.0, 2), (3, 2.0, 3), (9, 0.01, 4), (40, 39.0, 8)], parts=2)
 def test_communities_of_extreme_sizes_are_planned_for(n, degree, blocks):
     for more in ({}, {"correlation": 1.0}, {"weight": "w", "max_weight": 0.5, "communities": 2, "resolution": 2.0}):
         degree_of = degree * more.get("max_weight", 1.0)

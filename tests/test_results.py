@@ -12,6 +12,7 @@ import pytest
 import dpgraph
 from dpgraph.result import Result, TableResult
 from dpgraph.results.files import load_result, save_result
+from tests.about import each
 
 HOSTILE = "<script>alert(1)</script>"
 BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
@@ -163,7 +164,7 @@ def test_results_survive_pickling(name):
     assert (repr(copy), copy._repr_html_()) == (repr(result), result._repr_html_())
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("Private")])
+@each("name", [name for name in CALLS if name.startswith("Private")], parts=2)
 def test_results_survive_a_file(name, tmp_path):
     result = a(name)
     save_result(result, tmp_path / "result.npz")

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 
 import networkx as nx
@@ -14,6 +15,7 @@ from dpgraph import datasets
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.text_formats import rows_of_vertices
 from dpgraph.interfaces.cli import main
+from tests.about import each
 
 NAMES = nx.relabel_nodes(nx.cycle_graph(6), dict(enumerate(["ann", "bob", "cem", "dan", "eva", "fay"])))
 CYCLE = nx.cycle_graph(6)
@@ -44,12 +46,6 @@ TEXTS = {
     "pairs of numbers": (json.dumps([list(edge) for edge in CYCLE.edges]).encode(), "json.load"),
     "pairs, one a line": (b'[\n["ann", "bob"],\n["bob", "cem"]\n]\n', "json.load"),
     "JSON lines": (b'{"u": "ann", "v": "bob"}\n{"u": "bob", "v": "cem"}\n', "json.load"),
-    "node-link": (json.dumps(nx.node_link_data(NAMES, edges="links")).encode(), "json.load"),
-    "GraphML": ("".join(nx.generate_graphml(NAMES, prettyprint=False)).encode(), "networkx.read_graphml"),
-    "GEXF": (written(nx.write_gexf), "read_gexf"),
-    "Pajek": (written(nx.write_pajek), "networkx.read_pajek"),
-    "Pajek, small letters": (b"*vertices 2\n1 ann\n2 bob\n*edges\n1 2\n", "networkx.read_pajek"),
-    "Matrix Market": (market(), "scipy.io.mmread"),
     "DOT": (b"graph{ann--bob bob--cem}", "read_dot"),
     "directed DOT": (b"strict digraph G { ann->bob; bob->cem }", "read_dot"),
     "LEDA": (b"LEDA.GRAPH\nstring\nint\n-1\n2\n|{ann}|\n|{bob}|\n1\n1 2 0 |{4}|\n", "networkx.read_leda"),
@@ -61,14 +57,24 @@ TEXTS = {
     "YAML": (b"- [ann, bob]\n- [bob, cem]\n", "networkx.Graph"),
     "a set of tuples": (b'{("ann", "bob"), ("bob", "cem")}\n', "json.load"),
 }
+#: Text that a library reads, and how many vertices and edges there are.
+READ = {
+    "node-link": (json.dumps(nx.node_link_data(NAMES, edges="links")).encode(), 6, 6),
+    "node-link with edges": (json.dumps(nx.node_link_data(NAMES, edges="edges")).encode(), 6, 6),
+    "GraphML": ("".join(nx.generate_graphml(NAMES, prettyprint=False)).encode(), 6, 6),
+    "GEXF": (written(nx.write_gexf), 6, 6),
+    "Pajek": (written(nx.write_pajek), 6, 6),
+    "Pajek, small letters": (b"*vertices 2\n1 ann\n2 bob\n*edges\n1 2\n", 2, 1),
+    "Matrix Market": (market(), 6, 6),
+    "METIS": (metis(CYCLE), 6, 6),
+    "METIS of a triangle": (metis(nx.cycle_graph(3)), 3, 3),
+    "METIS with lonely vertices": (b"5 3\n2 3\n1 3\n1 2\n\n\n", 5, 3),
+}
 #: Text of which all lines together say what it is.
 ROWS = {
-    "METIS": (metis(CYCLE), "METIS"),
-    "METIS of a triangle": (metis(nx.cycle_graph(3)), "METIS"),
     "METIS with weights of vertices": (metis(CYCLE, "{n} {m} 10", "7"), "METIS"),
     "METIS with two weights of vertices": (metis(CYCLE, "{n} {m} 010 2", "7 8"), "METIS"),
     "METIS with sizes of vertices": (metis(CYCLE, "{n} {m} 100", "7"), "METIS"),
-    "METIS with lonely vertices": (b"5 3\n2 3\n1 3\n1 2\n\n\n", "METIS"),
     "METIS of pairs": (b"4 2 11\n5 2 9\n5 1 9\n5 4 9\n5 3 9\n", "METIS"),
     "a matrix": (
         b"\n".join(b" ".join(b"%d" % x for x in row) for row in nx.to_numpy_array(CYCLE).astype(int)),
@@ -96,8 +102,11 @@ def refused(read, word):
     return message
 
 
-@pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS)
-@pytest.mark.parametrize(("text", "word"), [*TEXTS.values(), *ROWS.values()], ids=[*TEXTS, *ROWS])
+@each(
+    "text, word, wrap",
+    [(text, word, wrap) for text, word in [*TEXTS.values(), *ROWS.values()] for wrap in WRAPPINGS.values()],
+    parts=2,
+)
 def test_no_reader_takes_it_for_an_edge_list(tmp_path, text, word, wrap):
     path = tmp_path / "graph.txt"
     path.write_bytes(wrap(text))
@@ -108,8 +117,44 @@ def test_no_reader_takes_it_for_an_edge_list(tmp_path, text, word, wrap):
             refused(lambda options=options: datasets.read_sparse(path, **options), word)
 
 
-@pytest.mark.parametrize("name", ["pairs", "GraphML", "Pajek", "Matrix Market", "DOT", "METIS", "a matrix"])
-@pytest.mark.parametrize("command", ["degrees", "max-cut", "csp"])
+def test_formats_of_libraries_are_read_below_comments_and_packed(tmp_path):
+    path = tmp_path / "graph.txt"
+    for name, (text, n, m) in READ.items():
+        for packing, wrap in WRAPPINGS.items():
+            if (name, packing) == ("Matrix Market", "comments"):  # its own first line stands above all comments
+                continue
+            path.write_bytes(wrap(text))
+            A, nodes = datasets.read_sparse(path)
+            assert (len(nodes), A.nnz, set(A.data)) == (n, 2 * m, {1.0}), (name, packing)
+            G = datasets.read_edgelist(path)
+            assert (G.number_of_nodes(), G.number_of_edges()) == (n, m)
+            assert ("ann" in G) == (not name.startswith("M"))
+            refused(lambda: datasets.read_sparse(path, nodes=9), "lists its own vertices")
+        if name in ("GraphML", "GEXF", "node-link"):
+            path.write_bytes(text[: len(text) - 9])
+            refused(lambda: datasets.read_sparse(path), "its reader stopped")
+
+
+def test_directed_files_and_weights_of_formats(tmp_path):
+    arcs = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
+    (tmp_path / "g.net").write_bytes(written(nx.write_pajek, arcs))
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 5.0\n2 3 7.0\n")
+    for name in ("g.net", "g.mtx"):
+        with pytest.raises(DPGraphError, match="symmetrize=True"):
+            datasets.read_sparse(tmp_path / name)
+        A, _ = datasets.read_sparse(tmp_path / name, symmetrize=True)
+        assert A.nnz == 4
+    A, _ = datasets.read_sparse(tmp_path / "g.mtx", symmetrize=True, weight="weight")
+    assert sorted(A.data) == [5.0, 5.0, 7.0, 7.0]
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix array real general\n300000 300000\n1\n")
+    with pytest.raises(DPGraphError, match="announces more"):
+        datasets.read_sparse(tmp_path / "g.mtx")
+    (tmp_path / "g.graphml").write_text('<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><graphml>&a;</graphml>')
+    with pytest.raises(DPGraphError, match="entities"):
+        datasets.read_sparse(tmp_path / "g.graphml")
+
+
+@each("command, name", list(itertools.product(["degrees", "max-cut", "csp"], ["pairs", "DOT", "a matrix"])), parts=2)
 def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     text, word = (TEXTS | ROWS)[name]
     (path := tmp_path / "graph.txt").write_bytes(text)
@@ -123,8 +168,8 @@ def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     assert not any(secret in err for secret in SECRETS)
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
+@each(
+    "name, word",
     [
         ("g.json", "json.load"),
         ("g.graphml.gz", "read_graphml"),
@@ -135,6 +180,7 @@ def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
         ("g.adjlist", "read_adjlist"),
         ("g.tgf", "two ends"),
     ],
+    parts=2,
 )
 def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_better(tmp_path, capsys, name, word):
     path = tmp_path / name
@@ -146,7 +192,7 @@ def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_be
         assert "--format edgelist" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "3 3\n2 3\n1 3\n1 4\n",  # one edge stands once
@@ -160,6 +206,7 @@ def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_be
         "dl bob\nbob ann\n",
         "p ann\nann bob\n",
     ],
+    parts=2,
 )
 def test_edge_lists_are_edge_lists(tmp_path, text):
     path = tmp_path / "graph.txt"
@@ -190,7 +237,7 @@ def test_large_edge_lists_are_not_divided_into_lines(monkeypatch):
     assert rows_of_vertices(b"0 1 5\n" + b"1 2 5\n" * 1000) is None
 
 
-@pytest.mark.parametrize("text", [TEXTS["pairs"][0], TEXTS["GraphML"][0], TEXTS["Matrix Market"][0]])
+@each("text", [TEXTS["pairs"][0], READ["GraphML"][0], READ["Matrix Market"][0]], parts=2)
 def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
     path = tmp_path / "table.csv"
     path.write_bytes(text)
@@ -201,9 +248,7 @@ def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
         assert not any(secret in out + err for secret in SECRETS)
 
 
-@pytest.mark.parametrize(
-    ("header", "fits"), [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)]
-)
+@each("header, fits", [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)], parts=2)
 def test_a_record_is_not_published_as_names_of_columns(tmp_path, capsys, header, fits):
     path = tmp_path / "table.csv"
     path.write_text(header + "\n1,2\n3,4\n")

@@ -13,6 +13,7 @@ import dpgraph
 from dpgraph import tuning
 from dpgraph.denoise.iterates import number_of_repeats, number_of_sweeps
 from dpgraph.problems.answer_rule import response_wins
+from tests.about import each
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:
@@ -88,7 +89,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", list(NUMBERS), parts=1)
 def test_every_fitted_number_has_been_tried_at_other_values(name):
     value = NUMBERS[name]
     others = fit_tuning.candidates(name, value)

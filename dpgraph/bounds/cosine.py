@@ -1,7 +1,7 @@
-"""How far the normalised Gram matrix moves between neighbours: valid `sensitivity` values for cosine similarities.
+"""Sensitivity of the normalised Gram matrix: valid values of `sensitivity` for cosine similarities.
 
 Each function bounds ||VV' - V'V''||_F, rows normalised (a zero row stays zero), for one public notion of neighbours.
-tests/queries/test_cosine.py enumerates small cases; docs/cosine.md says how close the bounds come.
+tests/queries/test_cosine.py enumerates small cases; docs/cosine-theory.md says how close the bounds come.
 """
 
 import math

@@ -1,6 +1,6 @@
-r"""The number of edges after which a state has left the safe set at worst, computed from both sides.
+"""The number of edges after which a state has left the safe set at worst, computed from both sides.
 
-:mod:`dpgraph.bounds.stability` defines D by the solution of x' = F(x) and proves that it moves by at most 1. What is
+:mod:`dpgraph.bounds.stability` defines D by the solution of x' = F(x) and proves that it has sensitivity 1. What is
 released is a computed number, so it must be close to D *by proof*: no error estimate, no grid that might step over the
 moment of exit. So the exit is bracketed: any chain of states, each worse than the last, is passed by the path no sooner
 and no later than two times that follow from bounds on F in the boxes between them, and the chain is refined until both

@@ -1,7 +1,7 @@
-r"""How far C x moves between neighbouring histograms, for a public matrix C with columns c_1, ..., c_N.
+"""Sensitivity of C x for a histogram x and a public matrix C with columns c_1, ..., c_N.
 
-One record of type i adds c_i. So a record more or less moves C x by a column, and a record of type i that is replaced
-by one of type j moves it by the *difference* c_j - c_i: the body of all moves is the hull of the differences, which is
+One record of type i adds c_i. So a record more or less changes C x by a column, and a record of type i that is replaced
+by one of type j changes it by the *difference* c_j - c_i: all changes lie in the hull of the differences, which is
 smaller than twice the hull of the columns and their mirror images. A vector added to all columns does not change it.
 
 tests/queries/test_linear_queries_replaced.py enumerates neighbours, and docs/sensitivity.md says how close they come.

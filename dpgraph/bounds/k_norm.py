@@ -1,7 +1,8 @@
-r"""The hull K of the moves of a neighbour as a unit ball: its norm, certified, and the size of noise that follows it.
+"""The K-norm mechanism for linear queries: the ball K of all changes by one record, its norm, certified, and its noise.
 
-Where one record moves a vector by plus or minus a column c_i, K = conv{c_i, -c_i} = {C l : |l|_1 <= 1}; where a record
-is replaced, K = conv{c_i - c_j} = {C l : |l|_1 <= 2, sum l = 0}. Neighbours are at distance at most 1 in the norm
+Where one record changes a vector by plus or minus a column c_i, K = conv{c_i, -c_i} = {C l : |l|_1 <= 1}; where a
+record is replaced, K = conv{c_i - c_j} = {C l : |l|_1 <= 2, sum l = 0}. Neighbours are at distance at most 1 in the
+norm
 
     ||z||_K = min {|l|_1 : C l = z},   or half of it with sum l = 0.
 

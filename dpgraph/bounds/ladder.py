@@ -1,11 +1,12 @@
-r"""How far a subgraph count may move, and the laws of noise that follow it: ladders and smooth sensitivity.
+"""Local sensitivity of subgraph counts, and the laws of noise that follow it: ladders and smooth sensitivity.
 
-One edge moves a count f by at most its *width* c_0, which is itself private: for triangles the most common neighbours
-of two vertices. The width moves by at most c_1, that one by at most c_2, and so on, down to a constant c_J = 1:
+One edge changes a count f by at most its *width* c_0, the local sensitivity or a bound on it, which is itself private:
+for triangles the most common neighbours of two vertices. The width changes by at most c_1, that one by at most c_2, and
+so on, down to a constant c_J = 1:
 
     |f - f'| <= min(c_0, c_0'),    |c_j - c_j'| <= min(c_{j+1}, c'_{j+1})    for neighbours.                        (1)
 
-Where (1) holds, t edges away from a graph no edge moves the count by more than
+Where (1) holds, t edges away from a graph no edge changes the count by more than
 
     I_t = sum_j c_j C(t, j),    and    I_t(G) <= I_{t+1}(G'),                                                      (2)
 
@@ -16,7 +17,7 @@ probability proportional to e^{-g k}. Widths are raised first, to c_j >= b c_{j+
 epsilon/2.
 
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
-moves by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
+changes by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
 
 Proof of (2), and for raised widths: docs/counts-theory.md, "Why a ladder is private". Sources: there.
 """
@@ -26,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import nbinom
+from scipy.special import betaincc
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
@@ -63,9 +64,9 @@ def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
 
 
 def normaliser_growth(rate: float, order: int, floor: int) -> float:
-    r"""Bound on C/C' for neighbours with raised widths c_0, ..., c_J, J = `order` <= 2, at a rate g.
+    """Bound on C/C' for neighbours, C the sum of the weights of all integers of a ladder at a rate g.
 
-    Proof: docs/counts-theory.md, "Why a ladder is private".
+    Widths c_0, ..., c_J, J = `order` <= 2, are raised. Proof: docs/counts-theory.md, "Why a ladder is private".
     """
     y = 1 / math.expm1(rate)
     if order == 0:
@@ -146,7 +147,8 @@ def standard_deviation(noise: Mapping[str, Any]) -> float:
     if noise["law"] == "ladder":
         probabilities, ends = _rungs(noise["widths"], noise["exponents"][0])
         inner = np.concatenate([[0.0], ends[:-1]])
-        squares = (inner**2 + inner * ends + ends**2) / 3  # of a uniform number between both ends of a rung
+        # The mean square of the integers inner + 1, ..., ends; rung 0 is 0 alone.
+        squares = (2 * (inner**2 + inner * ends + ends**2) + 3 * (inner + ends) + (ends > 0)) / 6
         return math.sqrt(float(probabilities @ squares))
     return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
 
@@ -201,7 +203,8 @@ def ladder_quantile(widths: Sequence[int], exponent: int, miss: float) -> float:
     terms = [2 * width * y ** (j + 1) for j, width in enumerate(widths)]
 
     def beyond(k: int) -> float:
-        tails = (term * nbinom.sf(k - j - 1, j + 1, fails) for j, term in enumerate(terms))
+        # A sum of j + 1 geometric variables is k - j or more: negative binomial.
+        tails = (term * (betaincc(j + 1, k - j, fails) if k > j else 1.0) for j, term in enumerate(terms))
         return float(sum(tails)) / (1 + sum(terms))
 
     low, high = 0, math.ceil(_FAR / rate)

@@ -1,4 +1,4 @@
-r"""Second moments of records of norm at most 1: how far one record moves them and their trace, and how large noise is.
+"""Second moments of records of norm at most 1: their sensitivity, that of their trace, and how large noise is.
 
 The noise is that of :mod:`dpgraph.privacy.matrix_noise`, for rho = 1. All laws are invariant under rotations, so two
 numbers say everything: the variance of the trace, and the variance in any other direction of unit Frobenius norm.
@@ -35,10 +35,10 @@ _LAPLACE = {
 
 
 def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "larger-trace", "frobenius"], d: int) -> float:
-    """How far (1/n) sum x x' moves, for a public n and records of length d and norm at most 1.
+    """Sensitivity of (1/n) sum x x', for a public n and records of length d and norm at most 1.
 
-    By 1/n for a record more or less, in every norm of the difference E: tr E_+ + tr E_-, max(tr E_+, tr E_-), ||E||_F.
-    For a replaced record by 2/n in the nuclear norm, 1/n in the larger trace and sqrt(2)/n in the Frobenius norm; 1/n
+    1/n for a record more or less, in every norm of the difference E: tr E_+ + tr E_-, max(tr E_+, tr E_-), ||E||_F.
+    For a replaced record 2/n in the nuclear norm, 1/n in the larger trace and sqrt(2)/n in the Frobenius norm; 1/n
     in every norm for d = 1.
 
     *Proof.* x x' has the one eigenvalue ||x||^2 <= 1, so that all three norms of it are at most 1.

@@ -1,7 +1,7 @@
 """The neighbouring relation of a symmetric matrix, as the spectral mechanisms need it.
 
-A mechanism asks one object how far one neighbour moves the spectrum, the coherence, the projector and the core. There
-are three: an edge of a graph seen through the regularised normalized adjacency, a general symmetric matrix, and the
+A mechanism asks one object for the sensitivity of the spectrum, the coherence, the projector and the core. There are
+three: an edge of a graph seen through the regularised normalized adjacency, a general symmetric matrix, and the
 symmetric embedding of a rectangular one.
 """
 
@@ -50,7 +50,7 @@ class EdgeNeighbours:
 
     @property
     def frobenius(self) -> float:
-        """Bound on its Frobenius norm, hence on the l2 change of all singular values: its namesake in spectra."""
+        """Bound on its Frobenius norm, and on all singular values in l2: :func:`~dpgraph.bounds.spectra.frobenius`."""
         return spectra.frobenius(self.max_weight, self.lower)
 
     @property
@@ -65,11 +65,11 @@ class EdgeNeighbours:
         return float(np.max(norms / np.sqrt(self.degrees + self.regularization) if self.degree_corrected else norms))
 
     def projector(self, coherence: float, gap: float) -> float:
-        """Bound on the Frobenius change of the projector: its namesake in spectra."""
+        """Bound on the Frobenius change of the projector: :func:`~dpgraph.bounds.spectra.projector`."""
         return spectra.projector(self._product, coherence, gap, self.norm)
 
     def log_coherence(self, gap: float, computed: float = 0.0) -> float | None:
-        """Bound on the change of the logarithm of the coherence, or None where none is known: as in spectra."""
+        """Bound on the change of the log-coherence, or None: :func:`~dpgraph.bounds.spectra.log_coherence`."""
         if self.degree_corrected:
             return spectra.log_coherence(self.max_weight, self.lower, self._product, gap, computed)
         return spectra.general_log_coherence(self._product, gap - self.norm + self._product, computed)
@@ -95,7 +95,7 @@ class EdgeNeighbours:
         return float(self.degrees.max())
 
     def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
-        """State of the motion of the eigenspace; eigenvalues are given in units of `norm`.
+        """What the speed of the eigenspace along a path of edges depends on; eigenvalues are given in units of `norm`.
 
         The papers' coherence may stand for kappa_D sqrt(m), which it bounds.
         """

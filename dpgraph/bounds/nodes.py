@@ -1,7 +1,7 @@
-"""What all edges of one vertex can change in numbers about a graph of bounded degrees: one bound a function.
+"""What all edges of one vertex change in numbers about a graph whose degrees are cut off at D: one bound a function.
 
-Neighbouring graphs G, G' have the same vertices and differ in edges at one vertex v, in any of them. H is what they
-share: G without the edges at v. ``tests/privacy/test_node_privacy.py`` enumerates neighbours.
+Neighbouring graphs G, G' have the same vertices and differ in edges at one vertex v, in any of them (node privacy). H
+is what they share: G without the edges at v. ``tests/privacy/test_node_privacy.py`` enumerates neighbours.
 """
 
 #: What the score of a largest number of edges moves by, in either direction: :func:`choice`.

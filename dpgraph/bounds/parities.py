@@ -1,15 +1,19 @@
-r"""How much one record moves the parities, and the noise that costs the tables least.
+"""Sensitivity of the parities of records, and the noise that costs the marginal tables least.
+
+A parity of j attributes is a product of one contrast of each; for 0/1 attributes the sign (-1)^(sum of the values). Its
+*order* is j.
 
 **The family of releases.** Coordinates of order j are multiplied by a factor f_j and released with independent noise of
 one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordinates have variances proportional to
 1/w_j.
 
-**Sensitivity.** phi(v) are the coordinates of a record v. A replaced record moves their sum by phi(v) - phi(v'), one
+**Sensitivity.** phi(v) are the coordinates of a record v. A replaced record changes their sum by phi(v) - phi(v'), one
 that is added or removed by phi(v), the count (order 0) included. :func:`parity_moves` and :func:`conjunction_moves`
 bound the squared l2 norm of the first by orders and patterns h of differing attributes, :func:`l1_moves` the l1 norm.
-Proofs, which moves are attained, and the ascent that finds the weights: docs/marginals-theory.md, "Moves and weights".
-There e_j are the elementary symmetric polynomials, kappa_g is q_g - 1 where the attribute g of size q_g is the same in
-both records and -1 where it differs, and s_g is the largest l1 norm of the contrasts of a value.
+Proofs, which bounds are attained, and the ascent that finds the weights: docs/marginals-theory.md,
+"Sensitivities and weights". There e_j are the elementary symmetric polynomials, kappa_g is q_g - 1 where the attribute
+g of size q_g is the same in both records and -1 where it differs, and s_g is the largest l1 norm of the contrasts of a
+value.
 """
 
 import itertools
@@ -37,7 +41,7 @@ _FACTOR_BITS = 20
 
 
 def parity_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
-    """Squared moves of the parities of order 1..k for every pattern of differing attributes, shape (patterns, k).
+    """Squared changes of the parities of order 1..k for every pattern of differing attributes, shape (patterns, k).
 
     At most `most` attributes differ: twice the sparsity of 0/1 records. With too many patterns to enumerate, one row of
     upper bounds: e_j(q - 1) - e_j(kappa) <= 2 e_j(q - 1).
@@ -56,7 +60,7 @@ def parity_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatAr
 
 
 def conjunction_moves(n: int, t: int, k: int) -> FloatArray:
-    """Squared moves of the conjunctions of order 1..k between records with at most t ones, shape (patterns, k)."""
+    """Squared changes of the conjunctions of order 1..k between records with at most t ones, shape (patterns, k)."""
     ones = [ones_of_order(s, k) for s in range(t + 1)]
     pairs = itertools.combinations_with_replacement(range(t + 1), 2)
     moves = [ones[s] + ones[r] - 2 * ones[max(0, s + r - n)] for s, r in pairs]
@@ -69,7 +73,7 @@ def ones_of_order(s: int, k: int) -> FloatArray:
 
 
 def l1_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
-    """Bounds on the l1 moves of the parities of order 1..k, shape (patterns, k): exact for binary attributes."""
+    """Bounds on the l1 changes of the parities of order 1..k, shape (patterns, k): exact for binary attributes."""
     if np.all(sizes == 2):
         return parity_moves(sizes, k, most=most) / 2
     return 2 * _lengths(sizes, k)[None, :]
@@ -129,7 +133,7 @@ def shape_noise(
 
 
 def _moves(sizes: IntArray, k: int, conjunctions: bool, sparsity: int | None, add_remove: bool, law: Law) -> FloatArray:
-    """Moves of the statistics of order 1..k: squared for Gaussian noise."""
+    """Changes of the statistics of order 1..k: squared for Gaussian noise."""
     n = sizes.size
     t = n if sparsity is None else sparsity
     if conjunctions:

@@ -1,4 +1,4 @@
-"""What one edge can change in sums, degrees, and rows that a sweep reads: one bound a function, with its proof.
+"""What one edge can change in sums, degrees, and rows of products with public iterates: one bound a function.
 
 Neighbouring graphs differ in the weight of one vertex pair {i, j}, by at most w = `max_weight`; d are weighted degrees.
 Bounds on spectra are in :mod:`dpgraph.bounds.spectra`. ``tests/privacy/test_sensitivity.py`` enumerates all bounds over
@@ -31,7 +31,7 @@ def degree_tails() -> float:
 def one_edge_statistic() -> float:
     """Change of the number of components, the matching number, the degeneracy or the edge connectivity by one edge: 1.
 
-    *Proof.* Let H be G and one edge e more; none of them moves the other way.
+    *Proof.* Let H be G and one edge e more. Each number changes in one direction only.
 
     - Components: e joins two components of G or none.
     - Matching number: a matching of H without e is one of G.
@@ -39,7 +39,7 @@ def one_edge_statistic() -> float:
     - Edge connectivity, the fewest edges between a set of vertices and the others: e adds 1 to such a number or
       nothing. For a single vertex it is 0.
 
-    A minimum or maximum moves by at most as much as the numbers it is of.
+    A minimum or maximum changes by at most as much as the numbers it is of.
     """
     return 1.0
 
@@ -137,49 +137,50 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     """Change in l1 and in l2 of a Gauss-Seidel sweep that starts from X = 0 and sets each row when it is released.
 
     When row i of (adjacency) X is released, X_j is still zero unless j was released before. So the pair {i, j} shows
-    only at the later of its two rows, where it moves the release by at most w `entry`.
+    only at the later of its two rows, where it changes the release by at most w `entry`.
     """
     return max_weight * entry
 
 
 def repeated_readings(size: float, norm: RowNorm, *, from_zero: bool) -> float:
-    """Change of all readings of all rows in repeated sweeps, in a norm N for each row of numbers, summed.
+    """Sensitivity of repeated noisy queries of rows of A X, in a norm N for each row, summed over the rows.
 
-    N is :class:`~dpgraph.privacy.row_norm.RowNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first reading of a
-    row and z the others, |.| a norm of one reading of a row, or a norm of such a row up to a constant that is added to
-    all its numbers; a + b = 1, a >= b (a = 1 where there are no others). `size` is a bound on |d|, d what an edge adds
-    to a row of fields in any one reading: w in the sum of absolute values for fields A X, X in the simplex. Numbers
-    that get noise by themselves are rows of one number each. Then `size` is the sum, over the numbers in a row of
-    fields, of the most that an edge moves each of them in any reading: w for signs.
+    All queries of one row are its *readings* (y, z), y the first one and z the others. Their noise is drawn at once,
+    with density proportional to exp(-N/s) for N(y, z) = a |y| + b max(max|z| - |y|, 0)
+    (:class:`~dpgraph.privacy.row_norm.RowNorm`), |.| a norm of one reading, or such a norm up to a constant that is
+    added to all its numbers; a + b = 1, a >= b (a = 1 where there are no others). `size` bounds |d|, d what an edge
+    adds to a row in any one reading: w in the sum of absolute values for A X, X in the simplex. Where numbers of a row
+    get independent noise, each is a row of its own, and `size` is the sum, over these numbers, of the most that an edge
+    changes each of them in any reading: w for signs.
 
-    *Theorem.* Let X be public at all times. Rows of the fields at X are read, and rows of X are set, each row as often
-    as its noise was drawn for. Let X_i be zero until row i has been read once, or has forgone its first reading, for
-    every i (`from_zero`). If all readings of a row together get noise of density proportional to exp(-N / s),
-    independent between rows, and if rows are released up to a constant where |.| does not see constants, all outputs
-    together are (`size` / s)-DP, although X and the order of the rows depend on the outputs before. Without that
-    condition they are (2 a `size` / s)-DP.
+    *Theorem.* Let X be public at all times. Rows of A X are queried, and rows of X are set, each row as often as its
+    noise was drawn for. Let X_i be zero until row i has been queried once, or has given up its first reading, for every
+    i (`from_zero`). If the noise of different rows is independent, and if rows are released up to a constant where |.|
+    does not see constants, all outputs together are (`size` / s)-DP, although X and the order of the rows depend on the
+    outputs before. Without that condition they are (2 a `size` / s)-DP.
 
     *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all readings of a row, or one of readings up to
-    constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix
-    the outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact readings
-    but of rows i and j. One of these moves by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most
-    in N, whatever direction each reading moves in. Under the condition the other one moves by (0, z), b `size` at most:
-    the one that was read first, when the other one was still zero, or that has forgone its first reading. The density
-    of the outputs is a product of conditional densities, which multiply, for each row, to the density of its noise at
-    outputs minus exact readings. So the logarithms of those of both rows move by at most a `size` / s and b `size` / s;
-    a + b = 1. With a single reading one row does not move at all, and a = 1. Numbers by themselves move by at most
+    constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix the
+    outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact values but in
+    rows i and j. One of these differs by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most in
+    N, whatever the directions. Under the condition the other one differs by (0, z), b `size` at most: the one that was
+    queried first, when the other one was still zero, or that has given up its first reading. The density of the outputs
+    is a product of conditional densities, which multiply, for each row, to the density of its noise at outputs minus
+    exact values. So the logarithms of those of both rows differ by at most a `size` / s and b `size` / s; a + b = 1.
+    With a single reading one row does not change at all, and a = 1. Numbers with noise of their own change by at most
     their part of `size`, and the parts add up. On a grid sums take the place of integrals. Where a = b = 1/2, 2 a = 1:
     the condition is not needed.
 
-    *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and read both rows: both move by (w, ..., w),
-    at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
+    *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and query both rows: both change by (w, ...,
+    w), at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
 
-    *Which of the two.* If row j has label 1 when row i is first read and label 2 when it is read again, two numbers
-    move by w in one reading each: by themselves they cost 2 w, as a row w (docs/proofs.md, "Composition", rule 5).
+    *Rows or numbers.* If row j has label 1 when row i is first queried and label 2 when it is queried again, two
+    numbers change by w in one reading each: with independent noise they cost 2 w, as a row w (docs/proofs.md,
+    "Composition", rule 5).
 
     For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
     privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
-    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier answers, and the
+    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier outputs, and the
     nested bodies, are proved here.
     """
     return size * norm.edge(from_zero=from_zero)
@@ -188,9 +189,9 @@ def repeated_readings(size: float, norm: RowNorm, *, from_zero: bool) -> float:
 def constraint_rows(max_weight: float, alphabet: int) -> float:
     """Change in l1 of one row of the fields of a 2-CSP when the table of one pair of variables changes: q w.
 
-    With X_v in the simplex, row u of the fields moves by R X_v, R the change of the q x q table, entries in [-w, w]:
-    each of its q entries is an average of entries of R. This covers adding, removing and replacing a constraint on the
-    same pair.
+    The field of a variable is what each of its labels would earn against X. With X_v in the simplex, row u changes by R
+    X_v, R the change of the q x q table, entries in [-w, w]: each of its q entries is an average of entries of R. This
+    covers adding, removing and replacing a constraint on the same pair.
     """
     return alphabet * max_weight
 
@@ -207,19 +208,19 @@ def constraint_rows_range(max_weight: float) -> float:
 def label_rows_l1(max_weight: float) -> float:
     """Change in l1 of one row of (adjacency) X when one edge changes, X in the simplex, or X_v zero: w.
 
-    Row u moves by t X_v, |t| <= w, and the entries of X_v are nonnegative and sum to at most 1. Up to a constant that
-    is added to all entries the row moves by no more, and (adjacency)(X - c 1) moves by the same.
+    Row u changes by t X_v, |t| <= w, and the entries of X_v are nonnegative and sum to at most 1. Up to a constant that
+    is added to all entries the row changes by no more, and (adjacency)(X - c 1) changes by the same.
     """
     return max_weight
 
 
 def label_counts(max_weight: float) -> float:
-    """Change in l1 of what a sweep counts: the weight of a row's edges to each label, among rows it has seen.
+    """Change in l1 of what a sweep counts: the weight of a row's edges to each label, among the rows set before it.
 
     The labels and the order are public, or have been released before. Entry k of row u is the sum of w_uv over the rows
     v of label k that come before u in the sweep. So the pair {i, j} counts at the later of its two rows only, in the
-    one entry of the other row's label, which moves by at most w. Rows that read first what they alone see of each other
-    do so in a sweep of their own, over pairs that later sweeps leave out.
+    one entry of the other row's label, which changes by at most w. Rows that read first what they alone see of each
+    other do so in a sweep of their own, over pairs that later sweeps leave out.
     """
     return max_weight
 

@@ -54,7 +54,7 @@ class SpectralState:
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Least speeds, so that errors of computed states are overtaken within `shift` steps.
+    """Least speeds of a state, by which numerical errors in a computed state cost at most `shift` steps.
 
     If every coordinate of a computed state is off by at most `shift` times its least speed, then D of the computed
     state is off by at most `shift`, in either direction.

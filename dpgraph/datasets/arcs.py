@@ -11,7 +11,7 @@ from dpgraph.typing import FloatArray, IntArray
 EdgeList = tuple[sparse.csr_array, tuple[Hashable, ...], bool]
 
 #: Arcs without weights beyond so many are merged by compiled code; below, importing the compiler takes longer.
-_MANY = 2**15
+_MANY = 2**20
 
 
 def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | None = None) -> sparse.csr_array:

@@ -3,6 +3,7 @@
 Errors name the file and a line number. They never quote the content: a line of an edge list is private.
 """
 
+import codecs
 import gzip
 import os
 import zlib
@@ -57,7 +58,7 @@ def read_text(path: AnyPath) -> str:
         return decode(read_bytes(path))
 
 
-def read_bytes(path: AnyPath) -> bytes:
+def read_bytes(path: AnyPath, encoding: str = "utf-8") -> bytes:
     r"""Content of a text file with ``\n`` line ends, decompressed if it is gzip (by content, not by name).
 
     Memory is bounded: a file is unpacked in pieces, and reading stops at a limit of 4 GiB, or where a gzip file grows
@@ -76,10 +77,23 @@ def read_bytes(path: AnyPath) -> bytes:
         raise DatasetError(f"{path} is a truncated or damaged gzip file; fetch it again or compress it again") from None
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
+    if encoding != "utf-8" or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raw = _as_utf8(raw, encoding if encoding != "utf-8" else "utf-16", path)
     if b"\0" in raw:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
     raw = raw.removeprefix(_BYTE_ORDER_MARK)
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
+
+
+def _as_utf8(raw: bytes, encoding: str, path: Path) -> bytes:
+    try:
+        return raw.decode(encoding).encode()
+    except LookupError:
+        raise DatasetError(
+            f"encoding={encoding!r} is none that Python knows; usual are cp1252, latin-1, utf-16"
+        ) from None
+    except UnicodeError:
+        raise DatasetError(f"{path} is no text in the encoding {encoding}; name another with encoding=") from None
 
 
 def _unpacked(stream: BufferedReader, path: Path) -> bytes:
@@ -134,7 +148,11 @@ def decode(text: bytes, line: int = 1) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
         line += text.count(b"\n", 0, error.start)
-        raise Malformed("expected UTF-8 text; found other bytes. Save the file as UTF-8", line) from None
+        raise Malformed(
+            'expected UTF-8 text; found other bytes. Save the file as UTF-8, or name its encoding: encoding="cp1252" '
+            "is that of older Windows programs",
+            line,
+        ) from None
 
 
 def refuse_half_characters(name: Any) -> Any:

@@ -1,130 +1,14 @@
-"""Compiled loops over large files: lines of plain numbers, and the symmetric matrix of many arcs."""
+"""Compiled loops over many arcs: their symmetric matrix."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import IntArray
 
-_TAB, _NEWLINE, _SPACE, _QUOTE, _COMMA, _DOT = (ord(character) for character in '\t\n ",.')
-_HASH, _PERCENT, _PLUS, _MINUS, _ZERO, _DELETE = (ord(character) for character in "#%+-0\x7f")
-#: Of so many digits a float64 is exact, as is the power of ten that divides it.
-_WEIGHT_DIGITS = 15
 _SHORT = 64
 #: Rows are worked on in 128 to 256 blocks, each of at most 2**16.
 _BLOCK_BITS = 8
-
-
-@njit()
-def count_line_ends(text: NDArray[np.uint8]) -> int:
-    """How many lines end; bytes.count takes several times as long."""
-    count = 0
-    for character in text:
-        count += character == _NEWLINE
-    return count
-
-
-@njit()
-def parse_numbers(
-    text: NDArray[np.uint8], comma: bool, weight_column: int, ends: NDArray[np.integer], weights: FloatArray
-) -> int:
-    """Fill in ends and weights of each line and return how many there are; -1 if anything is not plain.
-
-    Plain are lines of ASCII text without quotes, all of as many columns: two nonnegative integers as ends, of fewer
-    digits than the type of `ends` allows, a decimal fraction as weight (if `weight_column` is not negative), and any
-    others. Blank lines and comments are passed over.
-    """
-    rows = width = i = 0
-    digits = 9 if ends.itemsize == 4 else 18
-    least = _SPACE if comma else _SPACE + 1  # of fields that are not read
-    while i < text.size:
-        i = _skip_blanks(text, i)
-        if i < text.size and (text[i] == _HASH or text[i] == _PERCENT):
-            while i < text.size and text[i] != _NEWLINE:
-                i += 1
-        if i == text.size or text[i] == _NEWLINE:
-            i += 1
-            continue
-        if width == 2:  # nearly all lines are two numbers and what stands between them
-            tail, j = _natural(text, i)
-            head, k = _natural(text, min(j + 1, text.size))
-            plain = i < j <= i + digits and j + 1 < k <= j + 1 + digits and k < text.size and text[k] == _NEWLINE
-            if plain and (text[j] == _COMMA if comma else (text[j] == _SPACE or text[j] == _TAB)):
-                ends[rows, 0], ends[rows, 1] = tail, head
-                rows, i = rows + 1, k + 1
-                continue
-        column, more = 0, True
-        while more:
-            start = i
-            if column < 2:
-                ends[rows, column], i = _natural(text, i)
-                if not 0 < i - start <= digits:
-                    return -1
-            elif column == weight_column:
-                weights[rows], i = _decimal(text, i)
-                if i < 0:
-                    return -1
-            else:
-                while i < text.size and least <= text[i] < _DELETE and text[i] != _QUOTE and text[i] != _COMMA * comma:
-                    i += 1
-            column += 1
-            end, i = i, _skip_blanks(text, i)
-            more = i < text.size and text[i] != _NEWLINE
-            if more and (text[i] != _COMMA if comma else i == end):
-                return -1
-            if more and comma:
-                i = _skip_blanks(text, i + 1)
-        width = width or column
-        if column != width or column <= max(1, weight_column):
-            return -1
-        rows += 1
-    return rows
-
-
-@njit()
-def _skip_blanks(text: NDArray[np.uint8], i: int) -> int:
-    for k in range(i, text.size):
-        if text[k] != _SPACE and text[k] != _TAB:
-            return k
-    return text.size
-
-
-@njit()
-def _natural(text: NDArray[np.uint8], i: int) -> tuple[int, int]:
-    """The digits from place i on as a number, which may overflow, and the place after them."""
-    value = 0
-    for k in range(i, text.size):
-        digit = text[k] - _ZERO
-        if not 0 <= digit < 10:
-            return value, k
-        value = 10 * value + digit
-    return value, text.size
-
-
-@njit()
-def _decimal(text: NDArray[np.uint8], i: int) -> tuple[float, int]:
-    """A decimal fraction that is exact up to its last rounding, and the place after it, -1 for any other."""
-    sign = -1.0 if text[i] == _MINUS else 1.0
-    if text[i] == _MINUS or text[i] == _PLUS:
-        i += 1
-    whole, end = _natural(text, i)
-    digits, scale = end - i, 1.0
-    if end < text.size and text[end] == _DOT:
-        fraction, i = _natural(text, end + 1)
-        places = i - end - 1
-        digits, end = digits + places, i
-        for _ in range(min(places, _WEIGHT_DIGITS)):
-            whole, scale = 10 * whole, 10 * scale
-        whole += fraction
-    return sign * whole / scale, end if 0 < digits <= _WEIGHT_DIGITS else -1
-
-
-@njit()
-def mark_present(numbers: NDArray[np.integer], occurs: NDArray[np.bool_]) -> None:
-    """Set ``occurs[x]`` for each of these numbers x."""
-    for pair in numbers:
-        for x in pair:
-            occurs[x] = True
 
 
 def symmetric_pattern(n: int, tails: IntArray, heads: IntArray) -> tuple[NDArray[np.integer], NDArray[np.int32]]:

@@ -1,11 +1,12 @@
-"""Graph files: SNAP and other edge lists, CSV, Gset and GML, plain or gzip-compressed."""
+"""Graph files: SNAP and other edge lists, CSV, Parquet, Gset and the formats of other libraries, plain or gzipped."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -13,18 +14,22 @@ from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
-from dpgraph.datasets.files import (
-    AnyPath,
-    Malformed,
-    decode,
-    naming,
-    read_bytes,
-    refuse_half_characters,
-    refuse_long_lines,
-)
+from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
+from dpgraph.datasets.formats import FORMATS, read_format, recognised
 from dpgraph.datasets.rows import Header, Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.graphs import as_graph, refuse_directed
+from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.edge_tables import (
+    PLAIN,
+    EdgeSummary,
+    Matched,
+    NameRules,
+    Normalize,
+    Unknown,
+    described,
+    match_ends,
+    read_table,
+)
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import public_labels
 from dpgraph.inputs.text_formats import looks_like_gml, other_name, other_text, rows_of_vertices
 from dpgraph.linalg.edges import to_networkx
@@ -32,8 +37,10 @@ from dpgraph.linalg.edges import to_networkx
 if TYPE_CHECKING:
     import networkx as nx
 
-Format = Literal["auto", "edgelist", "gset", "gml"]
+Format = Literal["auto", "edgelist", "gset", "gml", "graphml", "gexf", "pajek", "node-link", "metis", "matrix-market"]
 Nodes = Literal["file"] | int | Iterable[Hashable]
+#: Columns of a Parquet file that hold the ends of an edge, where there are some of these names.
+_ENDS = ("source", "target")
 
 
 def read_edgelist(  # noqa: PLR0913
@@ -45,37 +52,46 @@ def read_edgelist(  # noqa: PLR0913
     header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
+    unknown: Unknown = "raise",
+    normalize: Normalize = None,
+    encoding: str = "utf-8",
     progress: bool = False,
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
 
     Format and gzip compression are recognised by content: edge lists in the style of SNAP (one edge a line; separated
-    by tabs, spaces or commas; comment lines start with ``#`` or ``%``; a header line is recognised), Gset files
-    (``n m`` header, then 1-based ``i j w`` lines) and GML.
+    by tabs, spaces, commas or semicolons; comment lines start with ``#`` or ``%``), Gset files (``n m`` header, then
+    1-based ``i j w`` lines), GML, GraphML, GEXF, Pajek, node-link JSON, Matrix Market and METIS. A name that ends in
+    .parquet is that of a table of edges. **This is a step of the owner of the file**: errors hold numbers of it.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    format : {"auto", "edgelist", "gset", "gml"}
+    format : "auto", "edgelist", "gset", "gml", "graphml", "gexf", "pajek", "node-link", "metis" or "matrix-market"
         Force a format instead of recognising it.
     nodes : "file", int, or iterable of labels
         **The public vertex set of an edge list.** ``"file"``: you state that the vertices named in the file are public
         (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these labels in this order. With the
-        last two, vertices without an edge exist. Gset and GML files list their vertices themselves.
+        last two, vertices without an edge exist. Files of other formats list their vertices themselves.
     labels : {"auto", int, str}
         Type of the vertex labels of an edge list. ``"auto"`` takes texts if `nodes` holds one, or if neither end of
         the first edge is an integer, and integers otherwise.
     header : bool or "auto"
         Whether the first line names the columns. ``"auto"`` says so where it has usual names (source and target, say),
-        the name of the `weight`, or words where the second line has numbers; **everything else is an edge**. Where
-        neither is safe you are asked.
+        the name of the `weight`, or words where the second line has numbers. Of two other words that are no vertices of
+        `nodes`, or stand nowhere else in the file, nobody knows, so you are asked. **Everything else is an edge.**
     weight : str, optional
         Edge attribute that receives the weights of an edge list: the column of this name in the header line, or the
         third column where there is no header. ``None``: further columns are ignored. The weights of a Gset file always
-        become the attribute ``"weight"``; GML attributes are kept as they are.
+        become the attribute ``"weight"``; attributes of graph formats are kept as they are.
     symmetrize : bool, default False
-        Accept a GML file that declares itself directed; a pair gets the heavier of its two arcs.
+        Accept a file that declares itself directed; a pair gets the heavier of its two arcs.
+    unknown, normalize
+        What is done with lines that name a vertex outside `nodes` or none, and how names are compared: as for
+        :func:`dpgraph.edge_frame`.
+    encoding : str, default "utf-8"
+        How the text is written, such as "cp1252" for files of older Windows programs. UTF-16 is known by its mark.
     progress : bool, default False
         Show on stderr what has been done: the file is read, its lines are edges, the graph is built.
 
@@ -90,9 +106,9 @@ def read_edgelist(  # noqa: PLR0913
     ------
     DatasetError
         The file is missing, truncated, not text or malformed, or names a vertex outside `nodes`. The message names the
-        file and the line but never quotes it: an edge is private.
+        file and the line but never quotes it.
     InvalidGraphError, InvalidParameterError
-        A GML file is directed and `symmetrize` is false; an argument is not one of the above.
+        A file is directed and `symmetrize` is false; an argument is not one of the above.
 
     Examples
     --------
@@ -106,7 +122,8 @@ def read_edgelist(  # noqa: PLR0913
     5
     """
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        graph = _read(path, format, nodes, (labels, header), weight, symmetrize, bar)
+        rules = NameRules(unknown, normalize)
+        graph, _ = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding).read(path, bar)
         bar.update()
         if isinstance(graph, tuple):
             adjacency, vertices, weighted = graph
@@ -124,6 +141,9 @@ def read_sparse(  # noqa: PLR0913
     header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
+    unknown: Unknown = "raise",
+    normalize: Normalize = None,
+    encoding: str = "utf-8",
     progress: bool = False,
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     r"""Read an undirected graph as a sparse adjacency matrix: several times faster than :func:`read_edgelist`.
@@ -147,7 +167,8 @@ def read_sparse(  # noqa: PLR0913
     (array([1., 2., 1.]), (10, 20, 30))
     """
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        graph = _read(path, format, nodes, (labels, header), weight, symmetrize, bar)
+        rules = NameRules(unknown, normalize)
+        graph, _ = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding).read(path, bar)
         bar.update(2)
     if isinstance(graph, tuple):
         return graph[:2]
@@ -155,115 +176,137 @@ def read_sparse(  # noqa: PLR0913
     return opened.adjacency, opened.nodes
 
 
-def _read(
-    path: AnyPath,
-    format: str,
-    nodes: Nodes,
-    form: tuple[Labels, Header],
-    weight: str | None,
-    symmetrize: bool,
-    bar: tqdm[NoReturn],
-) -> EdgeList | nx.Graph:
-    check_choice("format", format, get_args(Format))
-    labels, header = form
-    if labels not in (int, str, "auto"):
-        raise InvalidParameterError(f'labels must be int, str or "auto"; got {labels!r}')
-    if header not in (True, False, "auto"):
-        raise InvalidParameterError(f'header must be True, False or "auto"; got {header!r}')
-    vertices = public_labels(nodes, "file")
-    if vertices == ():
-        raise InvalidParameterError("nodes must hold at least one vertex")
-    if labels == "auto" and vertices is not None:
-        labels = str if any(isinstance(vertex, str) for vertex in vertices) else int
-    text = read_bytes(path)
-    bar.update()
-    with naming(path):
-        if format == "gml" or (format == "auto" and _is_gml(path, text)):
-            _refuse_vertices(vertices, "GML")
-            return _parse_gml(decode(text), symmetrize)
-        _refuse_other_formats(path, text, format)
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read: the arguments of :func:`read_edgelist`."""
+
+    format: str = "auto"
+    nodes: Nodes = "file"
+    labels: Labels = "auto"
+    header: Header = "auto"
+    weight: str | None = None
+    symmetrize: bool = False
+    rules: NameRules = PLAIN
+    encoding: str = "utf-8"
+
+    def read(self, path: AnyPath, bar: Any = None) -> tuple[EdgeList | nx.Graph, Callable[[], EdgeSummary] | None]:
+        """The graph, and what makes the summary of an edge list for its owner."""
+        check_choice("format", self.format, get_args(Format))
+        if self.labels not in (int, str, "auto"):
+            raise InvalidParameterError(f'labels must be int, str or "auto"; got {self.labels!r}')
+        if self.header not in (True, False, "auto"):
+            raise InvalidParameterError(f'header must be True, False or "auto"; got {self.header!r}')
+        vertices = public_labels(self.nodes, "file")
+        if vertices == ():
+            raise InvalidParameterError("nodes must hold at least one vertex")
+        with naming(path):
+            if self.format == "auto" and Path(path).suffix.lower() == ".parquet":
+                return self._parquet(path, vertices)
+            text = read_bytes(path, self.encoding)
+            if bar is not None:
+                bar.update()
+            format, rows = self.format, rows_of_vertices(text) if self.format == "auto" else None
+            if format == "auto":
+                format = recognised(Path(path).name, text, rows) or "auto"
+            if format in FORMATS or format == "matrix-market":
+                self._refuse_vertices(vertices, format)
+                return read_format(format, text, self.weight, self.symmetrize), None
+            _refuse_other_formats(path, text, rows, format)
+            return self._edges(text, format, vertices)
+
+    def _edges(
+        self, text: bytes, format: str, vertices: tuple[Hashable, ...] | None
+    ) -> tuple[EdgeList, Callable[[], EdgeSummary] | None]:
         refuse_long_lines(text)
-        table, kind = open_table(text, labels, header, weight)
+        labels = self.labels
+        if labels == "auto" and vertices is not None:
+            labels = str if any(isinstance(vertex, str) for vertex in vertices) else int
+        table, kind, doubtful = open_table(text, labels, self.header, self.weight)
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
-            _refuse_vertices(vertices, "Gset")
-            return parse_gset(table)
-        return _edge_list(parse_rows(table, labels=kind, weight=weight), vertices)
+            self._refuse_vertices(vertices, "Gset")
+            return parse_gset(table), None
+        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.rules.unknown == "drop")
+        if doubtful and (vertices is None or self.rules.unknown == "raise"):
+            self._ask_for_header(rows, vertices)
+        if vertices is None and not rows.labels:
+            raise Malformed(
+                "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
+            )
+        matched = _matched(rows, vertices, self.rules)
+        weights = None if rows.weights is None else rows.weights[matched.kept]
+        A = merge_arcs(len(matched.vertices), matched.tails, matched.heads, weights)
+        told = {
+            "header": "no" if table.header is None else f"yes: {', '.join(table.header)}",
+            "encoding": self.encoding if self.encoding != "utf-8" else "ascii" if text.isascii() else "utf-8",
+        }
+        return (A, matched.vertices, weights is not None), partial(described, matched, **told)
+
+    def _ask_for_header(self, rows: Rows, vertices: tuple[Hashable, ...] | None) -> None:
+        """Refuse a first line that may as well hold names of columns as an edge."""
+        if vertices is None:
+            first = rows.tails[0], rows.heads[0]
+            other = "stand on no other line"
+            known = any(np.count_nonzero(rows.tails == k) + np.count_nonzero(rows.heads == k) > 1 for k in first)
+        else:
+            names = {self.rules(vertex) for vertex in vertices}
+            other = "are not in the public vertex set"
+            known = any(self.rules(rows.labels[ends[0]]) in names for ends in (rows.tails, rows.heads))
+        if not known:
+            raise Malformed(
+                f"the first line may hold names of columns, or an edge: its two names {other}. Say header=True or "
+                "header=False. No budget was spent",
+                1,
+            )
+
+    def _parquet(
+        self, path: AnyPath, vertices: tuple[Hashable, ...] | None
+    ) -> tuple[EdgeList, Callable[[], EdgeSummary] | None]:
+        """A table of Parquet, whose ends are the columns source and target, or else the first two."""
+        import polars as pl
+
+        if not Path(path).is_file():
+            raise DatasetError(f"no such file: {path}")
+        try:
+            frame = pl.read_parquet(Path(path))
+        except (pl.exceptions.PolarsError, OSError):
+            raise Malformed("expected a valid Parquet file") from None
+        if len(frame.columns) < 2:
+            raise Malformed("expected a table with a column for each end of an edge; it has fewer columns")
+        ends = _ENDS if set(_ENDS) <= set(frame.columns) else (frame.columns[0], frame.columns[1])
+        try:
+            made = read_table(frame, ends, vertices, self.rules, self.weight)
+        except (InvalidGraphError, InvalidParameterError) as error:
+            raise Malformed(str(error)) from None
+        weights = None if self.weight is None else np.array(made.weights(self.weight), dtype=np.float64)
+        tails, heads = made.ends().T
+        A = merge_arcs(len(made.nodes), tails, heads, weights)
+        return (A, made.nodes, weights is not None), made.summary
+
+    def _refuse_vertices(self, vertices: tuple[Hashable, ...] | None, format: str) -> None:
+        if vertices is not None or self.rules != PLAIN:
+            raise InvalidParameterError(
+                f'a file of format {format} lists its own vertices; leave nodes="file", and neither unknown= nor '
+                "normalize="
+            )
 
 
-def _refuse_other_formats(path: AnyPath, text: bytes, format: str) -> None:
+def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules) -> Matched:
+    if vertices is None and rules == PLAIN:  # names of a file as they are: sorted, and none is empty
+        every = len(rows.tails)
+        summary = EdgeSummary(vertices=len(rows.labels), rows=every, kept=every, dropped=0)
+        return Matched(rows.labels, rows.tails, rows.heads, np.ones(every, dtype=bool), summary)
+    try:
+        return match_ends(rows.labels, rows.tails, rows.heads, vertices, rules)
+    except InvalidGraphError as error:
+        raise Malformed(str(error)) from None
+
+
+def _refuse_other_formats(path: AnyPath, text: bytes, rows: str | None, format: str) -> None:
     """Refuse what is no list of edges: an edge would be the name of a vertex, or a row of a matrix an edge."""
     refused = other_text(text)
     if refused is None and looks_like_gml(text):
         refused = 'the text is GML; leave format="auto", or say format="gml"'
     if refused is None and format == "auto":
-        refused = other_name(path) or rows_of_vertices(text)
+        refused = other_name(path) or rows
     if refused is not None:
         raise Malformed(refused)
-
-
-def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:
-    if vertices is not None:
-        raise InvalidParameterError(f'a {format} file lists its own vertices; leave nodes="file"')
-
-
-def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeList:
-    if vertices is None:
-        if not rows.labels:
-            raise Malformed(
-                "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
-            )
-        return merge_arcs(len(rows.labels), *rows[1:]), rows.labels, rows.weights is not None
-    index = {label: i for i, label in enumerate(vertices)}
-    position = np.array([index.get(label, -1) for label in rows.labels], dtype=np.int64)
-    if position.size and position.min() < 0:
-        raise Malformed(
-            f"the file names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; correct the "
-            "set, or drop the edges of other vertices from the file"
-        )
-    A = merge_arcs(len(vertices), position[rows.tails], position[rows.heads], rows.weights)
-    return A, vertices, rows.weights is not None
-
-
-# --- GML, by networkx --------------------------------------------------------------------------------------------
-
-
-def _is_gml(path: AnyPath, text: bytes) -> bool:
-    return Path(path).name.removesuffix(".gz").endswith(".gml") or looks_like_gml(text)
-
-
-def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
-    """Graph of a GML text. Vertices are named by their labels, or by their ids in a file without labels."""
-    import networkx as nx
-
-    # What a malformed file makes networkx's parser raise. Its messages quote the file, so they stop here.
-    errors = (nx.NetworkXException, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
-    G = None
-    for label in ("label", "id"):
-        with suppress(*errors):
-            G = nx.parse_gml(text, label=label)
-            break
-    if G is None:
-        raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
-    for node in G:
-        refuse_half_characters(node)
-    refuse_directed(G.is_directed(), symmetrize)
-    if G.is_directed():
-        G = _undirected(G)
-    G.remove_edges_from(list(nx.selfloop_edges(G, keys=G.is_multigraph())))
-    return G
-
-
-def _undirected(G: nx.DiGraph) -> nx.Graph:
-    import networkx as nx
-
-    if G.is_multigraph():
-        raise InvalidGraphError(
-            "expected at most one arc from a vertex to another; the file declares a directed multigraph. "
-            "Merge its parallel arcs first"
-        )
-    H = nx.Graph()
-    H.add_nodes_from(G.nodes(data=True))
-    for u, v, data in G.edges(data=True):
-        if not H.has_edge(u, v) or data.get("weight", 1) > H[u][v].get("weight", 1):
-            H.add_edge(u, v, **data)
-    return H

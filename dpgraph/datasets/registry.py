@@ -177,9 +177,9 @@ def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool)
     if local is not None:
         return local
     if info is None:
-        close = difflib.get_close_matches(name, available(data_dir), n=3)
-        known = "datasets.available(), or the command dpgraph datasets list, shows the known names"
-        hint = f"did you mean {' or '.join(close)}?" if close else known
+        known = available(data_dir)
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}"
         raise DatasetError(f"unknown dataset {name!r}; {hint}")
     return fetch(info.name, info.file, info.url, download=download, progress=progress)
 

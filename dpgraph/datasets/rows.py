@@ -14,7 +14,6 @@ from array import array
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -22,23 +21,25 @@ import numpy as np
 
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
-from dpgraph.extras import require
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
 Labels = type[int] | type[str] | Literal["auto"]
 Header = bool | Literal["auto"]
 
-#: What the first two columns of a file of edges are called. Where vertices have such names, header=False helps.
-_END_NAMES = re.compile(
-    "source|target|src|dst|from|to|start|end|origin|destination|sender|receiver|caller|callee|payer|payee|customer|"
-    "product|(user|item|node|id)_?[12]?|(from|to)_?node(_?id)?",
-    re.IGNORECASE,
+#: Words of which names of the first two columns are made. Where vertices have such names, header=False helps.
+_COLUMN_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "source target src dst from to start end origin destination sender receiver recipient caller callee payer "
+        "payee customer product user item node vertex id name email mail e address",
+    )
 )
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-#: Texts of fewer bytes go line by line: importing the compiler takes longer.
+#: Texts of fewer bytes go line by line: importing polars takes longer.
 _LARGE_TEXT = 2**18
-#: Bytes that pandas may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
+#: Bytes that polars may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
 _UNUSUAL = bytes(byte for byte in range(256) if not (byte in b"\t\n" or 32 <= byte < 127)) + b'"#%'
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
@@ -71,10 +72,13 @@ class Table:
         return [len(fields) for _, fields in islice(self.data_lines(), lines)]
 
 
-def open_table(text: bytes, labels: Labels, header: Header, weight: str | None) -> tuple[Table, type[int] | type[str]]:
-    """Recognise delimiter, header line and kind of the vertex labels of a text."""
+def open_table(
+    text: bytes, labels: Labels, header: Header, weight: str | None
+) -> tuple[Table, type[int] | type[str], bool]:
+    """Recognise delimiter, header line and kind of the vertex labels; also whether the first line may be a header."""
     first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
-    table = Table(text, "," if b"," in first else "\t" if labels is not int and b"\t" in first else None)
+    tab = labels is not int and b"\t" in first
+    table = Table(text, "," if b"," in first else ";" if b";" in first else "\t" if tab else None)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
     if header if header != "auto" else _is_header(fields, second, labels, weight, number):
         table, fields = table.below(number, tuple(fields)), second or fields
@@ -82,7 +86,10 @@ def open_table(text: bytes, labels: Labels, header: Header, weight: str | None) 
         labels = int if any(map(_INTEGER.fullmatch, fields[:2])) else str
         if any(field.count(pair[0]) != field.count(pair[1]) for field in fields[:2] for pair in ("()", "[]", "{}")):
             raise Malformed("a tuple was cut in two; write a CSV file with double quotes around such labels", number)
-    return (Table(table.text, None, table.header) if labels is int and table.delimiter == "\t" else table), labels
+    doubtful = header == "auto" and table.header is None and not any(map(_INTEGER.fullmatch, fields[:2]))
+    if labels is int and table.delimiter == "\t":
+        table = Table(table.text, None, table.header)
+    return table, labels, doubtful and labels is str and len(fields) > 1
 
 
 def _is_header(first: list[str], second: list[str], labels: Labels, weight: str | None, number: int) -> bool:
@@ -90,7 +97,7 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
     if any(map(_INTEGER.fullmatch, first[:2])) or len(first) < 2:
         return False
     numbers = bool(second) and all(map(_INTEGER.fullmatch, second[:2]))
-    named = all(map(_END_NAMES.fullmatch, first[:2])) or weight in first[2:]
+    named = all(map(_is_column_name, first[:2])) or weight in first[2:]
     if numbers and labels is str and not named:
         raise Malformed("the first line may be a header or an edge; say header=True or header=False", number)
     # A word where the next line has a number is the name of a column.
@@ -99,6 +106,11 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
         or numbers
         or any(_is_number(below) > _is_number(name) for name, below in zip(first, second, strict=False))
     )
+
+
+def _is_column_name(field: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(field)]
+    return bool(words) and set(words) <= _COLUMN_WORDS
 
 
 def _is_number(field: str) -> bool:
@@ -122,12 +134,14 @@ class Rows(NamedTuple):
     weights: FloatArray | None
 
 
-def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
-    """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    column, plain = _weight_column(table, weight), None
-    if len(table.text) >= _LARGE_TEXT:
-        plain = (_plain_numbers if labels is int else _plain_names)(table, column)
-    return plain or _line_by_line(table, labels, column)
+def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None, empty: bool = False) -> Rows:
+    """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights.
+
+    With `empty` a name may be missing.
+    """
+    column = _weight_column(table, weight)
+    plain = _plain(table, labels, column) if len(table.text) >= _LARGE_TEXT else None
+    return plain or _line_by_line(table, labels, column, empty)
 
 
 def _weight_column(table: Table, weight: str | None) -> int | None:
@@ -140,73 +154,58 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
     raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
-def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
-    """All rows, if the compiled loop can read them."""
-    from dpgraph.datasets.kernels import count_line_ends, parse_numbers
-
-    if weight_column in (0, 1):
-        return None
-    text, column = np.frombuffer(table.text, np.uint8), -1 if weight_column is None else weight_column
-    most = count_line_ends(text) + 1
-    weights = np.empty(0 if weight_column is None else most)
-    for kind in (np.int32, np.int64):  # most labels are short: half the memory
-        ends = np.empty((most, 2), kind)
-        if (count := parse_numbers(text, table.delimiter == ",", column, ends, weights)) >= 0:
-            break
-    else:
-        return None
-    present, positions = _ranks(ends[:count])
-    tails, heads = positions.T
-    return Rows(tuple(present.tolist()), tails, heads, None if weight_column is None else weights[:count])
-
-
-def _plain_names(table: Table, weight_column: int | None) -> Rows | None:
-    """All rows, if pandas is there and can read them."""
-    spaces = {",": b" \t", "\t": b" "}.get(table.delimiter or "", b"")
+def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows | None:
+    """All rows, if polars can read them as they stand: without quotes, blanks around fields, and holes."""
     data = table.text.lstrip()
     while data[:1] in (b"#", b"%"):  # comments above the data
         data = data.partition(b"\n")[2].lstrip()
     width = max(table.widths(1), default=0)
+    separator = table.delimiter or ("\t" if b"\t" in data.partition(b"\n")[0] else " ")
+    usual = {",": b" \t", ";": b" \t", "\t": b" ", " ": b"\t"}.get(
+        separator, b""
+    )  # stands in no name, unless it may be a blank
     if (
-        find_spec("pandas") is None
-        or weight_column in (0, 1)
+        weight_column in (0, 1)
         or width <= max(1, weight_column or 0)
-        or len(data.translate(None, _UNUSUAL + spaces)) < len(data)
+        or (labels is str and len(data.translate(None, _UNUSUAL + usual)) < len(data))
     ):
         return None
-    pandas = require("pandas")
-    form = {"header": None, "dtype": "category", "quoting": csv.QUOTE_NONE, "na_filter": False}
-    try:  # without low_memory=False categories are joined chunk by chunk, which takes twice as long
-        frame = pandas.read_csv(io.BytesIO(data), sep=table.delimiter or r"\s+", low_memory=False, **form)
-        columns = [frame[k].cat for k in frame]
-        if len(columns) != width or not all(type(x) is str and x for column in columns for x in column.categories):
-            return None  # a field is missing or empty
-        weights = None
-        if weight_column is not None:
-            weights = np.array([float(x) for x in columns[weight_column].categories])[columns[weight_column].codes]
-    except ValueError:  # line by line, the line that is wrong is named
+    import polars as pl
+
+    kinds: dict[str, Any] = {str(k): pl.Float64 if k == weight_column else pl.String for k in range(width)}
+    kinds |= dict.fromkeys("01", pl.Int64 if labels is int else pl.String)
+    form: dict[str, Any] = {"has_header": False, "separator": separator, "quote_char": None, "comment_prefix": "#"}
+    try:
+        frame = pl.read_csv(data, schema=kinds, **form)
+    except pl.exceptions.PolarsError:  # line by line, the line that is wrong is named
         return None
-    present = sorted(set().union(*(column.categories for column in columns[:2])))
-    ranks = pandas.Index(present)
-    tails, heads = (ranks.get_indexer(column.categories)[column.codes] for column in columns[:2])
+    if any(column.null_count() for column in frame):  # a field is missing or empty
+        return None
+    ends = frame.get_columns()[:2]
+    weights = None if weight_column is None else frame[str(weight_column)].to_numpy()
+    if labels is int:
+        return Rows(*_ranks(*(column.to_numpy() for column in ends)), weights)
+    present = pl.concat([column.alias("") for column in ends]).unique().sort()
+    tails, heads = (column.cast(pl.Enum(present)).to_physical().to_numpy() for column in ends)
     return Rows(tuple(present), tails, heads, weights)
 
 
-def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct nonnegative numbers of two columns in order, and for each number its position among them."""
-    from dpgraph.datasets.kernels import mark_present
-
-    span = int(numbers.max(initial=-1)) + 1
-    if span > numbers.size:
-        return np.unique(numbers, return_inverse=True)
+def _ranks(tails: IntArray, heads: IntArray) -> tuple[tuple[int, ...], IntArray, IntArray]:
+    """The distinct numbers of two columns in order, and for each number its position among them."""
+    least = min(tails.min(initial=0), heads.min(initial=0))
+    span = int(max(tails.max(initial=-1), heads.max(initial=-1))) + 1
+    if least < 0 or span > 2 * tails.size:
+        present, ranks = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+        return tuple(present.tolist()), ranks[: tails.size], ranks[tails.size :]
     occurs = np.zeros(span, dtype=bool)
-    mark_present(numbers, occurs)
+    occurs[tails] = occurs[heads] = True
     if occurs.all():
-        return np.arange(span), numbers
-    return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[numbers]
+        return tuple(range(span)), tails.astype(np.int32), heads.astype(np.int32)
+    place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return tuple(np.flatnonzero(occurs).tolist()), place[tails], place[heads]
 
 
-def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows:
+def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None, empty: bool) -> Rows:
     index: dict[Any, int] = {}
     ends, weights = array("q"), array("d")
     width = 0
@@ -215,7 +214,7 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
         if len(fields) != width or width < 2:
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
             raise Malformed(f"expected {expected}", number)
-        ends.extend(index.setdefault(_label(field, labels, number), len(index)) for field in fields[:2])
+        ends.extend(index.setdefault(_label(field, labels, number, empty), len(index)) for field in fields[:2])
         if weight_column is not None:
             weights.append(_number(fields, weight_column, number))
     present = sorted(index)
@@ -226,17 +225,17 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
-    if delimiter == ",":
+    if delimiter in (",", ";"):
         # csv knows about quoted names; a record that goes on over a line end is not an edge.
-        return [field.strip() for field in next(csv.reader(io.StringIO(line)), [])]
+        return [field.strip() for field in next(csv.reader(io.StringIO(line), delimiter=delimiter), [])]
     return [field.strip() for field in line.split(delimiter)]
 
 
-def _label(field: str, labels: type[int] | type[str], line: int) -> Hashable:
+def _label(field: str, labels: type[int] | type[str], line: int, empty: bool) -> Hashable:
     if labels is str:
-        if field:
+        if field or empty:
             return field
-        raise Malformed("expected two vertex names; one is empty", line)
+        raise Malformed('expected two vertex names; one is empty. Pass unknown="drop" to leave such lines out', line)
     if _INTEGER.fullmatch(field) and len(field) <= _LONGEST_LABEL:
         return int(field)
     raise Malformed(f"expected two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)", line)

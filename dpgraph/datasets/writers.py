@@ -1,51 +1,13 @@
 """Graphs as the text of a file. The counterpart of the readers: what is written here reads back the same."""
 
-import csv
-import io
-import re
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.edges import to_networkx, upper_edges
-
-#: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-
-
-def label_texts(nodes: Sequence[Hashable]) -> list[str]:
-    """Vertex labels as text from which they can be told apart again.
-
-    Integers are written as digits and strings as they are, if all labels are of that one kind; otherwise every
-    label is written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back.
-    """
-    for kind in (int, str):
-        if all(type(node) is kind for node in nodes):
-            return [str(node) for node in nodes]
-    return [repr(node) for node in nodes]
-
-
-def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
-    """Columns as comma-separated text with a header line; texts that a spreadsheet would run get an apostrophe."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in (header, *zip(*columns, strict=True)):
-        writer.writerow(["'" + cell if is_formula(cell) else cell for cell in row])
-    return buffer.getvalue()
-
-
-def is_formula(cell: Any) -> bool:
-    """Whether a spreadsheet would run a text as a formula, which no number is."""
-    if not isinstance(cell, str) or not _FORMULA.match(cell):
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False
+from dpgraph.result import csv_text, is_formula, label_texts
 
 
 def edge_columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None = None) -> list[list[str]]:

@@ -8,7 +8,7 @@ of edges between communities. Triangles come afterwards: :mod:`dpgraph.denoise.w
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
@@ -50,7 +50,7 @@ def draw_graph(degrees: IntArray, labels: IntArray, edges: FloatArray, rng: np.r
     stubs = np.repeat(np.arange(n), np.diff(starts))
     stubs = stubs[np.argsort(labels[stubs], kind="stable")]
     begins = np.searchsorted(labels[stubs], np.arange(len(edges) + 1))
-    on_thread(_placed, starts, rows, sizes, again[:, 0], again[:, 1], labels, stubs, begins, rng)
+    on_thread(at_once(_placed, 16.0 * len(again)), (starts, rows, sizes), again, labels, stubs, begins, rng)
     kept = np.arange(rows.size) - np.repeat(starts[:-1], np.diff(starts)) < np.repeat(sizes, np.diff(starts))
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32 if rows.size < 2**31 else np.int64)
     return sparse.csr_array((np.ones(indptr[-1]), rows[kept], indptr), shape=(n, n))
@@ -125,28 +125,26 @@ def exchange(rows: IntArray, first: int, last: int, old: int, new: int) -> None:
 
 @njit(nogil=True)
 def _placed(
-    starts: IntArray,
-    rows: IntArray,
-    sizes: IntArray,
-    tails: IntArray,
-    heads: IntArray,
+    slots: tuple[IntArray, IntArray, IntArray],
+    pairs: IntArray,
     labels: IntArray,
     stubs: IntArray,
     begins: IntArray,
     rng: np.random.Generator,
     stop: Stop,
 ) -> None:
-    """Find places for pairs that would be loops or double edges.
+    """Find places for pairs that would be loops or double edges: `slots` are starts of rows, the rows, and their sizes.
 
     A pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of edges
     between communities, stay as they are. `stubs` are vertices, as often as their degrees say, by communities, which
     begin at `begins`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
     """
-    for k in range(tails.size):
+    starts, rows, sizes = slots
+    for tail, head in pairs:
         if stop[0]:
             break
         for tried in range(_TRIES):
-            u, v = (tails[k], heads[k]) if tried & 1 else (heads[k], tails[k])
+            u, v = (tail, head) if tried & 1 else (head, tail)
             first, last = (begins[labels[u]], begins[labels[u] + 1]) if tried < _ANYWHERE else (0, stubs.size)
             x = stubs[first + int(rng.random() * (last - first))]
             if sizes[x] == 0:

@@ -1,9 +1,10 @@
-"""Edges of rows by what they have counted in passes of labels, seen from the communities that were found later.
+"""Degrees of rows from their noisy counts of edges to labels, once the communities are known.
 
-A pass sets rows one after another; a row counts its edges to each label among the rows set before it. Which part of its
-edges these are depends on its community: neighbours of a vertex in a dense group may all come at once. The part that
-leads to community b is known from the released weights between communities, and which of b had been seen, under which
-labels, is public. So counts to each label are expected to be proportional to known numbers, times the degree.
+A sweep sets rows one after another; a row counts, with noise, its edges to each label among the rows set before it.
+Which part of its edges these are depends on its community: neighbours of a vertex in a dense group may all come at
+once. The part that leads to community b is known from the released weights between communities, and which of b had been
+set, under which labels, is public. So counts to each label are expected to be proportional to known numbers, times the
+degree.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Numbers of vertices of each degree from noisy numbers of those of degree at least 1, 2, ..., all released."""
+"""A degree distribution from noisy numbers of vertices of degree at least 1, 2, ..., all released."""
 
 import numpy as np
 from scipy.linalg import solveh_banded
@@ -21,8 +21,8 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     """Numbers of vertices of degree 0, 1, ... from noisy numbers of vertices of degree at least k = 1, 2, ...
 
     The nearest decreasing numbers (isotonic regression) are a first estimate. :func:`_posterior_mean` takes from them
-    how many vertices each degree may be expected to have, and combines this with the readings `tails`, whose noise has
-    standard deviation `std`. With `total`, the sum of all degrees, the numbers are the mean given this sum too.
+    how many vertices each degree may be expected to have, and combines this with the noisy numbers `tails`, whose noise
+    has standard deviation `std`. With `total`, the sum of all degrees, the numbers are the mean given this sum too.
     """
     decreasing = _decreasing(tails, n)
     seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
@@ -38,7 +38,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
 def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> FloatArray:
     """Whole decreasing numbers near mean + t response, for a t, whose sum is `total`.
 
-    If N is normal with covariance C and sum_k N_k is known, its mean moves along the `response` C 1.
+    If N is normal with covariance C and sum_k N_k is known, its mean changes along the `response` C 1.
     """
 
     def rounded(t: float) -> FloatArray:
@@ -63,16 +63,17 @@ def _decreasing(values: FloatArray, n: int) -> FloatArray:
 def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
     """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
 
-    Readings y_k = N_k + noise; steps N_k - N_{k+1} of mean rate_k and variance v_k = rate_k + (roughness rate_k)^2, as
-    of a Poisson variable whose mean is known to a part `roughness`. N minimises
+    Released are y_k = N_k + noise; steps N_k - N_{k+1} have mean rate_k and variance v_k = rate_k + (roughness
+    rate_k)^2, as of a Poisson variable whose mean is known to a part `roughness`. N minimises
 
-        sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/v_k,   N = 0 beyond the last reading,
+        sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/v_k,   N = 0 beyond the last y_k,
 
     the mean of N given y if all laws are normal: one tridiagonal system. Also returned: the covariance of N given y
     times the vector of ones.
 
     The rate at k is the mean step of `decreasing` in a window around k. A step further than `clear_step` standard
-    deviations from it is a fact (all vertices of a regular graph): it is left out of the windows, and of the sum.
+    deviations from it is kept as it is (all vertices of a regular graph, say): it is left out of the windows, and of
+    the sum.
     """
     steps = decreasing - np.append(decreasing[1:], 0.0)
     widest = np.maximum(TAILS.least_reach, np.rint(TAILS.widest_part * np.arange(1, steps.size + 1))).astype(np.int64)

@@ -1,7 +1,8 @@
-"""The public half of bounded iterates: how often rows are read, what is believed of their fields, how they answer.
+"""The public half of bounded iterates: how often rows are read, estimates of their fields, how rows are set by these.
 
-A row is a vertex or a variable, its field what its neighbours have chosen. Fields are released with noise in
-:mod:`dpgraph.releases.sweeps`; everything here is computed from released values.
+A row is a vertex or a variable, its field the weight of its edges to either side, or to each label, as sides and labels
+stand. To read a row is to release its field with noise, in :mod:`dpgraph.releases.sweeps`; everything here is computed
+from released values.
 """
 
 import math
@@ -93,11 +94,11 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
 class FieldTracker:
     """Posterior mean and variance of the field at each row: one scalar Kalman filter for each.
 
-    Between two looks at a row its field drifts because the iterate moved, by a variance of about its degree times the
-    mean square change: rows of high degree trust their last look, rows of low degree average all of them.
+    Between two readings of a row its field drifts because the iterate changes, by a variance of about its degree times
+    the mean square change: at rows of high degree the last reading counts, at rows of low degree all of them.
 
-    `degrees` are released and positive. `prior` is the variance of a field before the first look, and `drift` that of
-    its drift for one unit of squared movement, both over the degree.
+    `degrees` are released and positive. `prior` is the variance of a field before the first reading, and `drift` that
+    of its drift for one unit of squared change, both over the degree.
     """
 
     def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:
@@ -131,12 +132,12 @@ class FieldTracker:
 
 
 class Signs:
-    """Each row takes the side opposite to its field, as certain as that is precise.
+    """Each row takes the side opposite to its field: near +-1 where the field is clear of noise, else near 0.
 
     If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
     of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
-    misplace vertices of a planted bisection. So is a tenth of what the rows that are not yet set can make up for: if
-    hubs were all left on one side, every later row would be forced to the other.
+    misplace vertices of a planted bisection. An imbalance of a tenth for each row that is not yet set is left alone,
+    too: if hubs were all on one side, every later row would be forced to the other.
     """
 
     def __init__(self, *, balanced: bool = False) -> None:
@@ -155,7 +156,7 @@ class Signs:
         return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
 
     def _excess(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> float:
-        """How much more than may be left alone the sum would be if the block took the sides against its fields."""
+        """How far the sum would exceed what is left alone, if the block took the sides against its fields."""
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
         unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
@@ -190,7 +191,7 @@ Response = Signs | Simplex
 def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
     """Sides 0 and 1 of a released iterate of signs; on request halves, for which rows of small fields change sides.
 
-    Rows of field 0 have read nothing, and others have relied on them: they stay as long as others can move.
+    Rows of field 0 have never been read, and others were set by them: they stay as long as others can change.
     """
     labels = (X[:, 0] < 0).astype(np.int8)
     if not balanced:

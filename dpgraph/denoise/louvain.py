@@ -12,7 +12,7 @@ V. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden", 2019 (the queue, 
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import Rows, njit
+from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.denoise.modularity import sums_between
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -84,7 +84,8 @@ def _move_all(weights: sparse.csr_array, labels: IntArray, resolution: float, rn
     if not total > 0:
         return False
     order = rng.permutation(labels.size)
-    return bool(on_thread(_moves, Rows.of(weights), volumes, labels, resolution / total, order, _LEAST_RISE * total))
+    moves = at_once(_moves, 4 * weights.nnz)
+    return bool(on_thread(moves, Rows.of(weights), volumes, labels, resolution / total, order, _LEAST_RISE * total))
 
 
 @njit(nogil=True)

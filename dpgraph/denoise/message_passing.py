@@ -1,8 +1,8 @@
-"""Leading eigenvectors of a matrix of answers, by approximate message passing from its spectral estimate.
+"""Leading eigenvectors of a graph after randomised response, by approximate message passing from the spectral estimate.
 
-The answers to randomised response, made unbiased, are the adjacency matrix plus noise that is independent in all pairs
-and has a known variance. Products of the matrix with posterior means of rows are corrected for what the noise has
-already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more, and
+The bits of randomised response, made unbiased, are the adjacency matrix plus noise that is independent in all pairs
+and has a known variance. Products of the matrix with posterior means of rows are corrected for the part of the noise
+that these contain already (Onsager's term), so that their error is Gaussian with a known covariance once more, and
 posterior means are taken again: A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate
 message passing", Ann. Statist. 2021.
 """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -64,6 +65,11 @@ class BlockWeights:
         return math.hypot(own, common * self.total_std) if common else own
 
     @property
+    def stds(self) -> FloatArray:
+        """Standard deviation of the noise on each weight, before a total corrected it, as a symmetric matrix."""
+        return self.std * np.sqrt(self.numbers + np.triu(self.numbers, 1).T)
+
+    @property
     def symmetric(self) -> FloatArray:
         """The weights as a symmetric matrix."""
         return self.values + np.triu(self.values, 1).T
@@ -89,6 +95,37 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
     value = float(inside.sum()) - resolution * squares / 4
     slopes = np.eye(volumes.size) - inside.sum() - resolution * (np.add.outer(volumes, volumes) - squares) / 2
     return value, weights.deviation(slopes) / total
+
+
+def modularity_interval(weights: BlockWeights, resolution: float, level: float = 0.95) -> tuple[float, float]:
+    """An interval for the modularity, within what a modularity can be; everything where no weight stands out of noise.
+
+    As a quotient of (inside - gamma sum_a D_a^2/(4 m)), to first order in the noise, and of the total m.
+    """
+    least, total = min(-resolution / 2, 1 - resolution), float(weights.values.sum())
+    if not total > 0:
+        return least, 1.0
+    value, _ = modularity(weights, resolution)
+    volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
+    slopes = np.eye(volumes.size) - resolution * (np.add.outer(volumes, volumes) - float(volumes @ volumes) / 2) / 2
+    return _interval(weights, value * total, slopes, level, least)
+
+
+def share_inside(weights: BlockWeights, level: float = 0.95) -> tuple[float, float, float]:
+    """Which share of the weight lies inside the groups (NaN if no weight was found), and its interval in [0, 1]."""
+    total, inside = float(weights.values.sum()), float(np.trace(weights.values))
+    value = min(max(inside / total, 0.0), 1.0) if total > 0 else math.nan
+    return value, *_interval(weights, inside, np.eye(len(weights.values)), level, 0.0)
+
+
+def _interval(
+    weights: BlockWeights, above: float, slopes: FloatArray, level: float, least: float
+) -> tuple[float, float]:
+    """Of the quotient of a number that moves with the weights by `slopes`, and their total; at most 1."""
+    ones = np.ones_like(slopes)
+    more, less = weights.deviation(slopes + ones) ** 2, weights.deviation(slopes - ones) ** 2
+    noise = Noise(weights.deviation(slopes) ** 2, weights.deviation(ones) ** 2, (more - less) / 4)
+    return ratio_interval(above, float(weights.values.sum()), noise, level=level, least=least)
 
 
 def sums_between(pairs: sparse.csr_array, labels: IntArray) -> sparse.csr_array:

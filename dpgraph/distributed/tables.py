@@ -12,6 +12,7 @@ from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
+from dpgraph.inputs.edge_tables import PLAIN, EdgeSummary, NameRules
 from dpgraph.inputs.text_formats import other_text
 from dpgraph.progress import BAR
 
@@ -21,11 +22,25 @@ _ENDINGS = (".parquet", ".csv")
 _BEGINNING = 2**16
 
 
-def edge_table(frame: Any, nodes: tuple[Hashable, ...], *, numbered: bool, source: str, target: str) -> "EdgeTable":
-    """A table of edges with these public vertices; `numbered` says that they are 0, ..., n - 1."""
+def edge_table(
+    frame: Any,
+    nodes: tuple[Hashable, ...],
+    ends: tuple[str, str],
+    *,
+    numbered: bool,
+    rules: NameRules,
+    weight: str | None,
+) -> "EdgeTable":
+    """A table of edges with these public vertices, looked at once; `numbered` says that they are 0, ..., n - 1."""
     require("distributed")
-    table = EdgeTable(_files(Path(frame)) if isinstance(frame, (str, Path)) else frame, nodes, numbered, source, target)
-    table.check_columns(None)
+    table = EdgeTable(_files(Path(frame)) if isinstance(frame, (str, Path)) else frame, nodes, numbered, *ends, rules)
+    table.check_columns(weight)
+    if rules.unknown == "raise" and (found := table.find_fault(weight)) is not None:
+        raise InvalidGraphError(
+            f"expected two declared vertices{' and a finite nonnegative weight' if weight else ''} in every row; "
+            f'{found}, lack that. Correct the table or nodes=; or unknown="drop" leaves rows of other names out. These '
+            "numbers are exact, for the owner of the table only. No budget was spent"
+        )
     return table
 
 
@@ -41,6 +56,7 @@ class EdgeTable:
     numbered: bool
     source: str
     target: str
+    rules: NameRules = PLAIN
 
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.nodes)} vertices)"
@@ -87,16 +103,40 @@ class EdgeTable:
         A row needs two declared vertices and, in the column `weight` if it is given, a finite nonnegative number.
         """
         self.check_columns(weight)
-        parts = self._parts([self.source, self.target, *([] if weight is None else [weight])])
+        columns = [self.source, self.target, *([] if weight is None else [weight])]
         edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False, blocks=1)
-        return self._fault(_client(), edges, None if self.numbered else self._labels(), parts)
+        return self._fault(_client(), edges, None if self.numbered else self._labels(), self._parts(columns))
+
+    def summary(self) -> EdgeSummary:
+        """Rows, kept and dropped ones: **exact, for the owner of the table only**."""
+        edges = Edges(len(self.nodes), self.source, self.target, None, directed=False, blocks=1)
+        labels, columns = None if self.numbered else self._labels(), [self.source, self.target]
+        found = self._faults(_client(), edges, labels, self._parts(columns, cleaned=False))
+        rows, dropped = (sum(counts[k] for counts in found) for k in (0, 1))
+        return EdgeSummary(vertices=len(self.nodes), rows=rows, kept=rows - dropped, dropped=dropped)
 
     def _labels(self) -> Any:
         """The vertices as an index of pandas on the workers."""
-        return require("dask").delayed(require("pandas").Index(self.nodes), pure=False)
+        return require("dask").delayed(self._names(), pure=False)
 
-    def _parts(self, columns: list[str]) -> list[tuple[str, Any]]:
-        """Dask dataframes, each with what an error calls it."""
+    def _names(self) -> Any:
+        names = require("pandas").Index([self.rules(node) for node in self.nodes])
+        if names.has_duplicates:
+            raise InvalidParameterError("two vertices in nodes= are the same name by normalize=; normalize less")
+        return names
+
+    def _parts(self, columns: list[str], *, cleaned: bool = True) -> list[tuple[str, Any]]:
+        """Dask dataframes, each with what an error calls it; `cleaned` without the rows that are to be dropped."""
+        parts = self._read_parts(columns)
+        if self.rules == PLAIN:
+            return parts
+        edges = Edges(len(self.nodes), self.source, self.target, None, directed=False, blocks=1)
+        labels = None if self.numbered else self._names()
+        drop = cleaned and self.rules.unknown == "drop"
+        form = {"enforce_metadata": False}
+        return [(name, part.map_partitions(_cleaned, edges, labels, self.rules, drop, **form)) for name, part in parts]
+
+    def _read_parts(self, columns: list[str]) -> list[tuple[str, Any]]:
         if not isinstance(self.frame, list):
             return [("the table", self.frame[columns])]
         dd = require("dask.dataframe")
@@ -106,18 +146,30 @@ class EdgeTable:
         }
         return [(file.name, readers[file.suffix](file)) for file in self.frame]
 
+    def _faults(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> Any:
+        """Numbers of rows and of malformed ones, and the first of these, in each piece of the parts."""
+        delayed = require("dask").delayed
+        tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
+        return _wait(client, client.compute(tasks), "rows are checked", len(parts), gather=True)
+
     def _fault(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> str | None:
         """Where the first malformed row is, if there is one: the rule is that of one machine."""
-        delayed = require("dask").delayed
         names = [name for name, part in parts for _ in range(part.npartitions)]
-        tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
-        found = _wait(client, client.compute(tasks), "rows are checked", len(parts), gather=True)
+        found = self._faults(client, edges, labels, parts)
         total = sum(faults for _, faults, _ in found)
         if not total:
             return None
         first = next(k for k, (_, faults, _) in enumerate(found) if faults)
         before = sum(found[k][0] for k in range(first) if names[k] == names[first])
         return f"{total} rows, the first of them row {before + found[first][2] + 1} of {names[first]}"
+
+
+def _cleaned(frame: Any, edges: Edges, labels: Any, rules: NameRules, drop: bool) -> Any:
+    """A piece of a table with normalized names, and without the rows that name another vertex."""
+    ends = [edges.source, edges.target]
+    frame = frame.assign(**{end: frame[end].map(rules, na_action="ignore") for end in ends})
+    row, col, _, _ = edges.read(frame[ends], labels)
+    return frame[(row >= 0) & (col >= 0)] if drop else frame
 
 
 def _files(path: Path) -> list[Path]:

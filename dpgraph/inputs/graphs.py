@@ -5,7 +5,9 @@ public facts only (the kind of the input, its vertex set, whether it is directed
 edges. What a networkx or igraph graph, a table or a matrix looks like is known here alone.
 """
 
+import os
 import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -67,6 +69,12 @@ def open_graph(
         )
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     counted = not is_matrix(G)
+    if cap > 1.0 and weight is None and counted and not _may_repeat(G):
+        raise InvalidParameterError(
+            f"max_weight={max_weight!r} needs weight=, the name of the weights: without it every edge counts 1, and a "
+            "larger bound would only multiply the noise. No budget was spent"
+        )
+    _tell_of_ignored_weights(G, weight)
     unweighted = weight is None and counted
     grid = WeightGrid(1.0, 1.0) if unweighted and cap == 1.0 else WeightGrid.of(cap)
     weighted = is_weighted(weight, cap, counted=counted)
@@ -82,6 +90,31 @@ def open_graph(
         return Graph(A, nodes, cap, grid.unit)
 
     return GraphSource(nodes, cap, weighted, read)
+
+
+def _may_repeat(G: Any) -> bool:
+    """Whether the type of a graph has parallel edges, which add up to the bound on a weight."""
+    inner = G._graph if is_private_graph(G) else G
+    return bool(inner.is_multigraph()) if hasattr(inner, "is_multigraph") else True
+
+
+def _tell_of_ignored_weights(G: Any, weight: str | None) -> None:
+    """Warn, before the debit, where a public list of attributes has weights that are not asked for.
+
+    Which attributes the edges of an igraph graph have, and which columns a table, is public. Edges of networkx have
+    their attributes one by one: to know that one has a weight, private edges would have to be read.
+    """
+    names: list[str] = []
+    if weight is None and _instance_of(G, "igraph", "Graph"):
+        names = G.es.attributes()
+    elif weight is None and _instance_of(G, "dpgraph.inputs.edge_tables", "EdgeFrame"):
+        names = list(G.columns)
+    if "weight" in names:
+        warnings.warn(
+            "the edges have an attribute 'weight', which is ignored: every edge counts 1. To use it, pass "
+            "weight='weight' and max_weight=, a public upper bound",
+            stacklevel=2,
+        )
 
 
 def as_graph(G: Any, *, weight: str | None = None, signed: bool = True) -> Graph:
@@ -118,20 +151,36 @@ def public_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         # Functions of networkx count an edge without the attribute as 1, and so does its backend.
         (is_private_graph(G), lambda G, w, s: _networkx_side(G._graph, w, s, missing=1.0)),
         (_instance_of(G, "igraph", "Graph"), _igraph_side),
-        (_instance_of(G, "pandas", "DataFrame"), _edge_frame_side),
+        (_instance_of(G, "dpgraph.inputs.edge_tables", "EdgeFrame"), _edge_frame_side),
         (is_matrix(G), _matrix_side),
     )
     side = next((side for matches, side in readers if matches), None)
     if side is None:
         raise InvalidGraphError(
-            "expected a networkx.Graph, an igraph.Graph, a table of edges of pandas or Dask (dpgraph.edge_frame), or a "
-            "symmetric scipy.sparse or numpy matrix; "
-            f"got {type(G).__module__}.{type(G).__qualname__}"
+            "expected a networkx.Graph, an igraph.Graph, a table of edges (dpgraph.edge_frame), or a symmetric "
+            f"scipy.sparse or numpy matrix; got {type(G).__module__}.{type(G).__qualname__}{_advice(G)}"
         )
     nodes, edges = side(G, weight, symmetrize)
     if not nodes:
         raise InvalidGraphError("expected a graph with at least one vertex; got a graph without vertices")
     return nodes, edges
+
+
+def _advice(G: Any) -> str:
+    """What to do with something that is no graph, by its type alone."""
+    if isinstance(G, (str, os.PathLike)):
+        return ". Read a file first, with dpgraph.datasets.read_edgelist(path), or a dataset, with datasets.load(name)"
+    if isinstance(G, (list, tuple, set)):
+        return ". Of a list of edges make a graph: dpgraph.with_public_nodes(networkx.Graph(edges), nodes=...)"
+    from dpgraph.inputs.edge_tables import is_table
+
+    if not is_table(G):
+        return ""
+    return (
+        ". If a row is an edge, declare the public vertices first: dpgraph.edge_frame(table, nodes=..., source=..., "
+        "target=...). If rows and columns are vertices, it is an adjacency matrix: pass "
+        "networkx.from_pandas_adjacency(table), which keeps their names, or table.to_numpy(), which numbers them"
+    )
 
 
 def is_matrix(G: Any) -> bool:
@@ -196,29 +245,17 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
 
 
 def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
-    names = list(G.columns)
-    if not names.count("source") == names.count("target") == 1:
+    if weight is not None and weight not in G.columns:
+        shown = ", ".join(map(repr, G.columns)) or "none"
         raise InvalidGraphError(
-            "a table of edges needs the columns 'source' and 'target', each once; see dpgraph.edge_frame"
+            f"the table needs one column {weight!r} of weights; its columns beside the ends: {shown}"
         )
-    first, second = (getattr(G[end].dtype, "categories", None) for end in ("source", "target"))
-    if first is None or second is None or not first.equals(second):
-        raise InvalidGraphError(
-            "a table of edges must declare its public vertices: both columns categorical with the same categories. "
-            "Use dpgraph.edge_frame(frame, nodes=...)"
-        )
-    nodes = tuple(first.tolist())
-    if weight is not None and names.count(weight) != 1:
-        raise InvalidGraphError(f"the table needs one column {weight!r} of weights; it has {names.count(weight)}")
 
     def edges(signed: bool) -> sparse.csr_array:
-        ends = np.stack([G[end].cat.codes.to_numpy(dtype=np.int64) for end in ("source", "target")], axis=1)
-        if np.any(ends < 0):
-            raise InvalidGraphError("expected two declared vertices in every row; at least one row lacks one")
-        values = _weights(G[weight].tolist() if weight is not None else (), weight)
-        return _edge_array(ends, values, len(nodes), directed=bool(symmetrize), signed=signed)
+        values = _weights(G.weights(weight) if weight is not None else (), weight)
+        return _edge_array(G.ends(), values, len(G.nodes), directed=bool(symmetrize), signed=signed)
 
-    return nodes, edges
+    return G.nodes, edges
 
 
 def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:

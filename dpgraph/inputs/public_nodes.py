@@ -1,4 +1,4 @@
-"""The public vertex set of a networkx graph or a pandas table of edges, and its order, declared apart from the edges.
+"""The public vertex set of a networkx graph or a table of edges, and its order, declared apart from the edges.
 
 dpgraph takes the vertices of a graph object as it finds them, since only its owner knows how it was made.
 """
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.extras import require
+from dpgraph.inputs.edge_tables import EdgeFrame, NameRules, Normalize, Unknown, is_table, read_table, sorted_labels
 from dpgraph.memory import check_memory
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pandas as pd
 
     from dpgraph.distributed.tables import EdgeTable
 
@@ -73,9 +72,9 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
     if not isinstance(G, nx.Graph):
         raise InvalidParameterError(
             f"G must be a networkx graph; got {type(G).__name__}. Matrices and igraph graphs have numbered vertices; "
-            "for a pandas table of edges use dpgraph.edge_frame"
+            "for a table of edges use dpgraph.edge_frame"
         )
-    labels = _sorted(G.nodes) if (given := public_labels(nodes, "sorted")) is None else given
+    labels = sorted_labels(G.nodes) if (given := public_labels(nodes, "sorted")) is None else given
     if not set(G.nodes) <= set(labels):
         raise InvalidGraphError(
             "G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G"
@@ -88,76 +87,78 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 
 
 def edge_frame(
-    frame: Any,
+    table: Any,
     *,
     nodes: Iterable[Hashable] | int | Path | Literal["frame", "file", "sorted"],
     source: str = "source",
     target: str = "target",
-) -> pd.DataFrame | EdgeTable:
-    """Declare the public vertex set of a table of edges, so that every function of dpgraph accepts it as a graph.
+    unknown: Unknown = "raise",
+    normalize: Normalize = None,
+    weight: str | None = None,
+) -> EdgeFrame | EdgeTable:
+    """Check a table of edges and declare its public vertices, so that every function of dpgraph accepts it as a graph.
+
+    **This is a step of the owner of the table.** It reads the private table, and its errors and its summary hold exact
+    numbers. It spends no budget, and what it accepts is not refused after a debit. Do not show its errors to others.
 
     Parameters
     ----------
-    frame : pandas.DataFrame, dask.dataframe.DataFrame or path
-        One row for each edge. It is not changed. A path is that of a Parquet or CSV file, or of a folder of them. What
-        is not in pandas is read on the Dask cluster of the current ``distributed.Client``: see docs/distributed.md.
+    table : DataFrame of pandas, polars, pyarrow or Dask, or path
+        One row for each edge. It is not changed. A path is that of a Parquet or CSV file, or of a folder of them. These
+        and tables of Dask are read on the cluster of the current ``distributed.Client``: see docs/distributed.md.
     nodes : iterable of hashable, int, pathlib.Path or "frame"
-        As for :func:`with_public_nodes`; ``"frame"``, ``"file"`` and ``"sorted"`` mean the same, in pandas only. A path
-        is that of a text file of one vertex a line.
+        As for :func:`with_public_nodes`; ``"frame"``, ``"file"`` and ``"sorted"`` mean the same, not on Dask. A path is
+        that of a text file of one vertex a line.
     source, target : str
         Columns of the ends of an edge.
+    unknown : {"raise", "drop"}
+        What is done with rows that name a vertex outside `nodes`, or lack a name: all of them are refused, or left out.
+    normalize : None, "strip", "casefold" or callable
+        How names are compared: as they are; without blanks around them; also without capitals; or by what a function
+        makes of each. It applies to `nodes`, too; results have the labels of `nodes`.
+    weight : str, optional
+        A column in which every row must have a finite nonnegative number. (A private call names it again.)
 
     Returns
     -------
-    pandas.DataFrame or EdgeTable
-        With the other columns of `frame`, and with categorical columns ``source`` and ``target``, whose categories are
-        the public vertices. On Dask, an object that private functions accept as a graph.
+    EdgeFrame or EdgeTable
+        An object that private functions accept as a graph, with a method ``summary()`` for the owner of the table.
 
     Raises
     ------
     InvalidParameterError
-        A column is missing or there twice, `frame` is no table, or the vertices repeat or stand for what is missing.
+        A column is missing or there twice, `table` is no table, or the vertices repeat or stand for what is missing.
     InvalidGraphError
-        A row holds an end that cannot be a vertex, such as a list.
+        Rows name an unknown vertex or none, hold something that cannot be a vertex, such as a list, or no weight.
 
     Examples
     --------
     >>> import dpgraph, pandas as pd
-    >>> calls = pd.DataFrame({"caller": ["ann", "bob"], "callee": ["bob", "cem"]})
-    >>> G = edge_frame(calls, nodes=["ann", "bob", "cem", "dan"], source="caller", target="callee")
+    >>> mails = pd.DataFrame({"from": ["Ann", "bob ", None], "to": ["bob", "CEM", "ann"]})
+    >>> staff = ["ann", "bob", "cem", "dan"]
+    >>> G = edge_frame(mails, nodes=staff, source="from", target="to", normalize="casefold", unknown="drop")
     >>> dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes
     ('ann', 'bob', 'cem', 'dan')
+    >>> G.summary().rows, G.summary().dropped
+    (3, 1)
     """
-    pd = require("pandas")
-    if isinstance(frame, (str, Path)) or type(frame).__module__.startswith("dask."):
+    rules = NameRules(unknown, normalize)
+    labels = public_labels(nodes, "frame")
+    if labels is not None and any(label is None or label != label for label in labels):
+        raise InvalidParameterError("None, NaN and NaT are no vertices of a table: they stand for what is missing")
+    if isinstance(table, (str, Path)) or type(table).__module__.startswith("dask."):
         from dpgraph.distributed.tables import edge_table
 
-        if (declared := public_labels(nodes, "frame")) is None:
-            raise InvalidParameterError("a table on Dask needs nodes=, its public vertices: their number, or a list")
-        return edge_table(frame, declared, numbered=isinstance(nodes, (int, np.integer)), source=source, target=target)
-    if not isinstance(frame, pd.DataFrame):
-        raise InvalidParameterError(f"frame must be a pandas or Dask DataFrame, or a path; got {type(frame).__name__}")
-    names = list(frame.columns)
-    for column in (source, target):
-        if names.count(column) != 1 or source == target:
-            raise InvalidParameterError(
-                f"the table needs one column {column!r}, and another one for the other end; it has "
-                f"{names.count(column)}. Name the columns with source= and target="
-            )
-    labels = public_labels(nodes, "frame")
-    if labels is not None and pd.isna(pd.Series(labels, dtype=object)).any():
-        raise InvalidParameterError("None, NaN and NaT are no vertices of a table: they stand for what is missing")
-    try:
         if labels is None:
-            ends = pd.concat([frame[source], frame[target]], ignore_index=True)
-            labels = _sorted(pd.unique(ends.dropna()).tolist())
-        kind = pd.CategoricalDtype(list(labels))
-        columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
-    except TypeError:
-        raise InvalidGraphError(
-            "expected hashable vertices in every row; at least one row holds something else"
-        ) from None
-    return frame.drop(columns=list({source, target, *columns} & set(frame.columns))).assign(**columns)
+            raise InvalidParameterError("a table on Dask needs nodes=, its public vertices: their number, or a list")
+        numbered = isinstance(nodes, (int, np.integer))
+        return edge_table(table, labels, (source, target), numbered=numbered, rules=rules, weight=weight)
+    if not is_table(table):
+        raise InvalidParameterError(
+            "table must be a DataFrame of pandas, polars, pyarrow or Dask, or a path (a LazyFrame first needs its "
+            f"collect()); got {type(table).__name__}"
+        )
+    return read_table(table, (source, target), labels, rules, weight)
 
 
 def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tuple[Hashable, ...] | None:
@@ -165,7 +166,10 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
     if isinstance(nodes, str):
         if nodes in _WORDS:
             return None
-        raise InvalidParameterError(f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}')
+        raise InvalidParameterError(
+            f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}. A file of one vertex a line '
+            f"is named by pathlib.Path({nodes!r})"
+        )
     if isinstance(nodes, (int, np.integer)):
         if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
             raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
@@ -187,12 +191,3 @@ def _lines(file: Path) -> Iterable[Hashable]:
     """Vertices of a text file, one a line: numbers if all of them are."""
     lines = file.read_text().splitlines()
     return list(map(int, lines)) if all(line.isdecimal() for line in lines) else lines
-
-
-def _sorted(labels: Iterable[Any]) -> tuple[Hashable, ...]:
-    """Labels by size; by their texts if they cannot be compared, so that they keep no order of appearance."""
-    found = list(labels)
-    try:
-        return tuple(sorted(found))
-    except TypeError:
-        return tuple(sorted(found, key=repr))

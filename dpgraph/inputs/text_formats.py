@@ -53,7 +53,7 @@ _HEAD = 2**16
 
 def other_text(text: bytes) -> str | None:
     """What to tell whoever takes this text for an edge list, or for a table, if it begins as another format does."""
-    at = _data(text)
+    at = data_begin(text)
     found = _MATRIX_MARKET if _BANNER.search(text, 0, at + 1) or _BANNER.match(text, at) else None
     head = text[at : at + _HEAD]
     found = found or next((one for one in _FORMATS if re.match(one.begins.encode(), head, re.IGNORECASE)), None)
@@ -78,7 +78,7 @@ def rows_of_vertices(text: bytes) -> str | None:
     Where all lines are equally long, nothing tells them from edges but that all of them agree with each other: each
     edge stands in two.
     """
-    at, end = _data(text), text[-_HEAD:]
+    at, end = data_begin(text), text[-_HEAD:]
     first = _BETWEEN.split(text[at : at + _HEAD].partition(b"\n")[0].strip())
     header = [int(field) if field.isdigit() and len(field) < 10 else -1 for field in first]
     ends = text.count(b"\n", at)
@@ -93,10 +93,10 @@ def rows_of_vertices(text: bytes) -> str | None:
 
 def looks_like_gml(text: bytes) -> bool:
     """Whether a text is GML, by its beginning below comments."""
-    return _GML.match(text, _data(text)) is not None
+    return _GML.match(text, data_begin(text)) is not None
 
 
-def _data(text: bytes) -> int:
+def data_begin(text: bytes) -> int:
     """Where the first line begins that is neither blank nor a comment."""
     above = _ABOVE.match(text)
     return above.end() if above else 0

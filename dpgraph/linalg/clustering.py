@@ -6,7 +6,7 @@ import numpy as np
 
 from dpgraph.compiled import njit
 from dpgraph.linalg.subgraphs import Index, Subgraphs
-from dpgraph.threads import Stop, on_thread
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 #: Weights are this much less than 1, so that rounding of sums takes no width up by 2.
@@ -49,7 +49,7 @@ def clustering_width(subgraphs: Subgraphs, least: int) -> int:
     weights = corner_weights(subgraphs.degrees, least)
     indptr, indices = subgraphs.rows
     reach = np.add.reduceat(np.append(weights[indices], 0.0), indptr[:-1]) * (subgraphs.degrees > 0)
-    most = on_thread(_largest_shared, indptr, indices, weights, reach, np.argsort(-reach, kind="stable"))
+    most = subgraphs.at_once(_largest_shared, indptr, indices, weights, reach, np.argsort(-reach, kind="stable"))
     return math.ceil(most) + 2 * (least - 1) + 2
 
 

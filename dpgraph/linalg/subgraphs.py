@@ -6,12 +6,13 @@ Loops over the neighbours of neighbours of one vertex at a time: memory in propo
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
@@ -68,7 +69,7 @@ class Subgraphs:
     def corners(self) -> IntArray:
         """The triangles at each vertex."""
         rank, *higher = self._oriented
-        return np.asarray(on_thread(triangle_corners, *higher))[rank]
+        return np.asarray(self.at_once(triangle_corners, *higher))[rank]
 
     @cached_property
     def _triangles(self) -> int:
@@ -76,7 +77,14 @@ class Subgraphs:
 
     @cached_property
     def _codegree(self) -> int:
-        return int(on_thread(largest_codegree, *self.rows, self._by_degree))
+        return self._number(largest_codegree, *self.rows, self._by_degree)
+
+    def at_once(self, kernel: Callable[..., Any], *arguments: object) -> Any:
+        """What a kernel finds; the work is told by the number of vertices alone, for edges are private."""
+        return on_thread(at_once(kernel, self.degrees.size**3 / 6), *arguments)
+
+    def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
+        return int(self.at_once(kernel, *arguments))
 
     def _stars(self, leaves: int) -> int:
         degrees, vertices = np.unique(self.degrees, return_counts=True)
@@ -89,8 +97,8 @@ class Subgraphs:
             "wedge": lambda: self._stars(2),
             "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: on_thread(cycle_count, *self.rows, self._oriented[0]),
-            "4-clique": lambda: on_thread(clique_count, *self._oriented[1:]),
+            "4-cycle": lambda: self._number(cycle_count, *self.rows, self._oriented[0]),
+            "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
         }
         return int(counts[pattern]())
 
@@ -98,18 +106,18 @@ class Subgraphs:
         """c_0, ..., c_J, the last of which is 1."""
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (on_thread(largest_star_growth, *self.rows, self._by_degree, 2),),
+            "wedge": lambda: (self._number(largest_star_growth, *self.rows, self._by_degree, 2),),
             "triangle": lambda: (self._codegree,),
             "3-star": lambda: (
-                on_thread(largest_star_growth, *self.rows, self._by_degree, 3),
+                self._number(largest_star_growth, *self.rows, self._by_degree, 3),
                 self.degrees.max(initial=0),
             ),
             "4-cycle": lambda: (
-                on_thread(largest_cycle_growth, *self.rows, self._by_degree, self._codegree),
+                self._number(largest_cycle_growth, *self.rows, self._by_degree, self._codegree),
                 max(self._codegree, 2),
             ),
             "4-clique": lambda: (
-                on_thread(largest_clique_growth, *self.rows, self._by_degree, self._codegree),
+                self._number(largest_clique_growth, *self.rows, self._by_degree, self._codegree),
                 max(self._codegree, 1),
             ),
         }

@@ -26,6 +26,7 @@ from dpgraph.plot.curves import (
     plot_spectrum,
 )
 from dpgraph.plot.panels import plot_benchmark
+from dpgraph.plot.report import plot_report
 from dpgraph.typing import BoolArray, FloatArray, GraphLike, IntArray
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [
     "plot_graph",
     "plot_marginal",
     "plot_privacy_utility",
+    "plot_report",
     "plot_spectrum",
     "require_format",
 ]

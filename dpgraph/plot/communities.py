@@ -134,12 +134,19 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     for name in ("labels", "nodes", "degrees", "block_weights"):
         if not hasattr(result, name):
             raise InvalidParameterError(f"expected communities; a {type(result).__name__} has no {name}")
+    figure = base.new_figure(7.6, 7.2)
+    axes, sampled = figure.subplots(), hasattr(result, "sample")
+    what = draw_communities(axes, result, rng)
+    base.entitle(figure, "A synthetic graph" if sampled else "Private communities", title, result.privacy, found=what)
+    return figure
+
+
+def draw_communities(axes: Axes, result: Any, rng: int | np.random.Generator | None = 0) -> str:
+    """A dot for each vertex in the disc of its community, and ties or sampled edges; says what is drawn."""
     labels, weights = np.asarray(result.labels), np.maximum(np.asarray(result.block_weights), 0.0)
     sizes, degrees = np.bincount(labels), np.maximum(np.asarray(result.degrees, dtype=np.float64), 0.0)
-    centres = _centres(weights, np.sqrt(sizes))
-    places = centres[labels] + _in_discs(labels, degrees)
-    figure = base.new_figure(7.6, 7.2)
-    axes = figure.subplots()
+    centres = centres_of(weights, np.sqrt(sizes))
+    places = centres[labels] + in_discs(labels, degrees)
     sampled = hasattr(result, "sample")
     _draw_discs(axes, centres, sizes)
     if sampled:
@@ -150,11 +157,10 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     axes.set_aspect("equal")
     axes.margins(0.06)
     axes.set_axis_off()
-    base.entitle(figure, "A synthetic graph" if sampled else "Private communities", title, result.privacy, found=what)
-    return figure
+    return what
 
 
-def _centres(weights: FloatArray, radii: FloatArray) -> FloatArray:
+def centres_of(weights: FloatArray, radii: FloatArray) -> FloatArray:
     """Where the discs of the communities lie: near each other by their ties, and never one on another.
 
     Stress majorisation (de Leeuw 1977) from a circle, then as large as discs that do not overlap need. The tie of two
@@ -176,7 +182,7 @@ def _centres(weights: FloatArray, radii: FloatArray) -> FloatArray:
     return np.asarray(places * max(1.0, (_NEAR * apart / distances).max()))
 
 
-def _in_discs(labels: IntArray, degrees: FloatArray) -> FloatArray:
+def in_discs(labels: IntArray, degrees: FloatArray) -> FloatArray:
     """Place of each vertex in the disc of its community: a sunflower, those of large degree in the middle."""
     places = np.zeros((labels.size, 2))
     order = np.lexsort((-degrees, labels))

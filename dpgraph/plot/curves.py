@@ -13,6 +13,7 @@ from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE
 from dpgraph.plot.panels import draw_curves
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: Up to this many cells, a heat map shows the number in each.
@@ -77,6 +78,14 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     """
     figure = base.new_figure(6.8, 4.4)
     axes = figure.subplots()
+    draw_degrees(axes, result)
+    facts = f"{int(result.counts.sum()):,} vertices, largest degree {len(result.counts) - 1:,}"
+    base.entitle(figure, "Private degree distribution", title, result.privacy, found=facts)
+    return figure
+
+
+def draw_degrees(axes: Axes, result: Any) -> None:
+    """Shares of vertices of at least a degree on logarithmic axes, with the band of their noise."""
     n, share = int(result.counts.sum()), result.ccdf[1:]
     degree = np.arange(1, share.size + 1)
     half = result.privacy.half_width(result.privacy.entries[0].name) / n
@@ -94,9 +103,6 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
     base.without_frame(axes, "top", "right")
     axes.set_title("line: released; shaded: noise of each number, 95 %", fontsize=9, loc="left", color=ACROSS)
-    facts = f"{n:,} vertices, largest degree {share.size:,}"
-    base.entitle(figure, "Private degree distribution", title, result.privacy, found=facts)
-    return figure
 
 
 def plot_privacy_utility(

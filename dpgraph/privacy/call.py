@@ -8,6 +8,7 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ from dpgraph.typing import FloatArray, IntArray
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: From here on a call protects nothing that is worth the name: e^50 is no bound, and one in ten may be published whole.
+_WEAK_EPSILON, _WEAK_DELTA = 50.0, 0.1
 #: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
 #: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
 LEAST_MU = 1e-12
@@ -38,7 +41,7 @@ LEAST_MU = 1e-12
 
 @dataclass(frozen=True)
 class Measurement:
-    """Numbers that are to be released, and what one neighbour changes in them."""
+    """Numbers that are to be released, and their sensitivity."""
 
     #: Of the line in the ledger.
     name: str
@@ -75,7 +78,7 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class NoisyMaximum:
-    """Chooses the column of the noisily largest score of each row, for one line of the ledger."""
+    """Report-noisy-max for each row of scores, for one line of the ledger."""
 
     noise: NoiseSource
     #: Of the grid on which scores get their noise, and of the noise.
@@ -135,7 +138,7 @@ class Call:
 
     @property
     def edges(self) -> int:
-        """How many pairs at a vertex a release may bound at once: 1 unless the call is Gaussian alone, for persons."""
+        """How many pairs that share a vertex a bound may be about: 1 unless the call is Gaussian alone, for persons."""
         return self.ledger.group.edges if self.ledger.gaussian_only else 1
 
     @property
@@ -187,6 +190,10 @@ class Call:
     def stage(self, *, slack: float = 0.0) -> Call:
         """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
         return Call(self.ledger.stage(self.epsilon, slack=slack), self.noise)
+
+    def lend(self, name: str) -> PrivacyAccountant:
+        """An accountant for a call of this name that this pure one is made of: a stage of it, debited already."""
+        return _Lender(self.ledger, name)
 
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
@@ -254,9 +261,9 @@ class Call:
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
 
     def noisy_maximum(self, name: str, bound: float, unit: float, *, pairs: Pairs = Pairs.ANY) -> NoisyMaximum:
-        """Enter choices of the largest of scores, multiples of `unit`, that move in one direction by at most `bound`.
+        """Enter a report-noisy-max of scores, multiples of `unit`, that change in one direction by at most `bound`.
 
-        Where the noise is wide, the scores are rounded to a coarser grid first. Rounding is monotone: they still move
+        Where the noise is wide, the scores are rounded to a coarser grid first. Rounding is monotone: they still change
         in one direction, by a step more, which is charged here and nowhere else.
         """
         step = grid_step(bound / self.epsilon, unit, bits=LAPLACE_BITS)
@@ -283,6 +290,19 @@ class Call:
         if self._stage is None:
             self._stage = self.ledger.stage(self.epsilon)
         return self._stage
+
+
+class _Lender(PrivacyAccountant):
+    """The budget of a call that has been debited, in parts for others (:meth:`Call.lend`)."""
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        super().__init__(epsilon=ledger.epsilon, delta=ledger.delta)
+        self._lent, self._name = ledger, name
+
+    def charge(self, ledger: Ledger) -> None:
+        """Make a call a part of the whole; its errors say what the whole has spent."""
+        self._lent.adopt(ledger, self._name)
+        debited(self._lent.epsilon, self._lent.delta, lent=True)
 
 
 def open_call(  # noqa: PLR0913
@@ -320,6 +340,15 @@ def open_call(  # noqa: PLR0913
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
             f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
+        )
+    if isinstance(accountant, _Lender):
+        accountant.charge(ledger)
+        return Call(ledger, noise)
+    if epsilon >= _WEAK_EPSILON or delta >= _WEAK_DELTA:
+        warnings.warn(
+            f"epsilon = {epsilon:g} and delta = {delta:g} protect nothing: usual are epsilon from 0.1 to 10, and delta "
+            "far below 1 / number of edges. Publish this result only if its data may be public",
+            stacklevel=2,
         )
     if noise.stream is not None:
         warn_of_used_stream(noise.stream)

@@ -1,4 +1,8 @@
-"""Exact draws of the noise on a count: a place on a ladder, or an integer of a Cauchy law. See bounds/ladder.py."""
+"""Exact draws of the noise on a count: a place on a ladder, or an integer of a Cauchy law.
+
+A ladder is a law on the integers around a count, whose probabilities fall from rung to rung
+(:mod:`dpgraph.bounds.ladder` has the laws and why they are private).
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,31 +1,44 @@
-"""Random draws with exact probabilities, in integer arithmetic.
+"""Random draws with exact probabilities: floating point proposes, and integers decide wherever it might be wrong.
 
 A bound on a likelihood ratio does not survive floating point: compared numbers are off by rounding, and the tails of a
-floating-point sampler may be off by any factor. Here every probability is an exact function of integers, given
-independent uniform bits; all draws are made of coins of probability exp(-x) for rational x.
+floating-point sampler may be off by any factor. Here every draw is a function of E = -ln U, for a uniform real U whose
+first 63 or 64 bits are drawn. The function jumps at some E, and is computed in doubles. Where E is so near to a jump
+that a logarithm right to 48 bits (doubles have 53) could be on the wrong side, it is computed again from the same bits,
+with as many further digits and bits of U as it takes (:func:`_decided`). So a draw is that of exact arithmetic, and the
+same on every machine.
 
 References
 ----------
-C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 to 3.
+C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithm 3.
 """
 
 import math
 from collections.abc import Callable
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.typing import BoolArray, IntArray
+from dpgraph.typing import BoolArray, FloatArray, IntArray
+
+Answer = TypeVar("Answer", bool, int)
 
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
-#: Random bits that are compared at once with a rational probability.
-_WORD_BITS = 62
 #: For sets of at most this size, the sum of a batch of gaps between members stays below 2**63.
 MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
+#: Numbers that are drawn at once: their arrays stay in the cache of a core.
+_BLOCK = 1 << 14
+#: Doubles decide where E is further than this from a jump, and U >= 2**-17. Then the 63 bits of U leave E open by
+#: 2**-46, a logarithm that is right to 48 bits by 2**-44.4, and the other operations by less than 2**-47.
+_NEAR_JUMP, _LEAST = 2.0**-43, 1 << 46
+#: A probability is computed to 2**-41: exp(-x) x^k is less than k!, and x is off by 2**-45 (1 + x) at most.
+_NEAR_PROBABILITY = 2.0**-40
 #: Up to this scale, rounding the exponent widens discrete Laplace noise by less than a thousandth.
 LARGEST_SCALE = 2.0 ** (EXPONENT_BITS - 10)
 #: A smaller epsilon is refused: the probability of a flip would be one half, up to the precision of an exponent.
@@ -33,12 +46,8 @@ LEAST_FLIP_EPSILON = 2.0**-20
 
 
 def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> BoolArray:
-    """True with probability exp(-x) exactly, independently for each x = ``exponents`` / 2**EXPONENT_BITS >= 0.
-
-    Canonne, Kamath and Steinke's Algorithm 1: x is a number of units plus a fraction. One coin is tossed for each unit
-    and one for the fraction; all must succeed.
-    """
-    return _and_units(_coins_below_one(exponents % _ONE, generator), exponents >> EXPONENT_BITS, generator)
+    """True with probability exp(-x) exactly, independently for each x = ``exponents`` / 2**EXPONENT_BITS >= 0."""
+    return _coins(exponents / _ONE, lambda i: Fraction(int(exponents[i]), _ONE), generator)
 
 
 def flip_exponent(epsilon: float) -> int:
@@ -70,18 +79,17 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
     """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly, for 0 < `scale` <= LARGEST_SCALE.
 
     g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
-    adding it to integers of l1-sensitivity s is (s / scale)-DP. A difference of two geometric variables has this law.
+    adding it to integers of l1-sensitivity s is (s / scale)-DP.
     """
-    draws = geometric(2 * count, laplace_exponent(scale), generator)
-    return draws[:count] - draws[count:]
+    return _two_sided(count, Fraction(laplace_exponent(scale), _ONE), generator)
 
 
 def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) -> IntArray:
     """Independent integers with P[Y = y] proportional to exp(-y**2 / (2 scale**2)) exactly.
 
-    Nothing is rounded: `scale` is a double, hence a rational number, and probabilities are compared with as many random
-    bits as it takes. So adding the noise to integers of l2-sensitivity s costs exactly what the theorems on the
-    discrete Gaussian say for s / `scale`. Beyond a scale of 2**46, 64-bit integers may overflow.
+    Nothing is rounded: `scale` is a double, hence a rational number. So adding the noise to integers of l2-sensitivity
+    s costs exactly what the theorems on the discrete Gaussian say for s / `scale`. Beyond a scale of 2**46, 64-bit
+    integers may overflow.
 
     Algorithm 3 of Canonne, Kamath and Steinke. With t = floor(scale) + 1, discrete Laplace noise of scale t is accepted
     with probability exp(-g), g = (|y| - scale**2 / t)**2 / (2 scale**2), because |y| / t + g = y**2 / (2 scale**2) + a
@@ -94,10 +102,12 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     draws = np.empty(count, dtype=np.int64)
     wanted = np.arange(count)
     while wanted.size:
-        proposed = geometric(2 * wanted.size, 1, generator, one=t)
-        draws[wanted] = proposed[: wanted.size] - proposed[wanted.size :]
-        numerators = [(a * y - b) ** 2 for y in np.abs(draws[wanted]).tolist()]
-        wanted = wanted[~_rational_coins(numerators, denominator, generator)]
+        sizes = np.abs(proposed := _two_sided(wanted.size, Fraction(1, t), generator))
+        with np.errstate(over="ignore"):
+            exponents = (sizes / scale - scale / t) ** 2 / 2
+        accepted = _coins(exponents, lambda i: Fraction((a * int(sizes[i]) - b) ** 2, denominator), generator)  # noqa: B023
+        draws[wanted[accepted]] = proposed[accepted]
+        wanted = wanted[~accepted]
     return draws
 
 
@@ -125,82 +135,85 @@ def geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generato
     return np.add.reduceat(geometric(int(terms.sum()), exponent, generator), starts)
 
 
-def geometric(count: int, exponent: int, generator: np.random.Generator, one: int = _ONE) -> IntArray:
-    """Independent integers with P[Y >= y] = exp(-y exponent / `one`)."""
-    fine = np.empty(count, dtype=np.int64)
-    wanted = np.arange(count)
-    while wanted.size:  # uniform below one unit, accepted with probability exp(-fraction)
-        fine[wanted] = generator.integers(0, one, size=wanted.size)
-        wanted = wanted[~_coins_below_one(fine[wanted], generator, one)]
-    units = np.zeros(count, dtype=np.int64)
-    alive = np.arange(count)
-    while alive.size:
-        alive = alive[_coins_below_one(np.full(alive.size, _ONE), generator)]
-        units[alive] += 1
-    return (fine + units * one) // exponent
+def geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:
+    """Independent integers with P[Y >= y] = exp(-y g), g = `exponent` / 2**EXPONENT_BITS: the whole part of E/g."""
+    return _whole_parts(_words(count, generator), Fraction(exponent, _ONE), generator, two_sided=False)
 
 
-def _and_units(coins: BoolArray, units: IntArray, generator: np.random.Generator) -> BoolArray:
-    """Keep those of `coins` for which ``units`` further coins of probability 1/e succeed too."""
-    alive = np.flatnonzero(coins & (units > 0))
-    passed = 0
-    while alive.size:  # each round leaves about a third
-        coins[alive] = _coins_below_one(np.full(alive.size, _ONE), generator)
-        passed += 1
-        alive = alive[coins[alive] & (units[alive] > passed)]
+def _two_sided(count: int, rate: Fraction, generator: np.random.Generator) -> IntArray:
+    """Independent integers of weight exp(-rate |z|)."""
+    words = _words(count, generator)
+    sizes = _whole_parts(words, rate, generator, two_sided=True)
+    return np.where(words & np.uint64(1), -sizes, sizes)
+
+
+def _whole_parts(words: IntArray, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> IntArray:
+    """The whole part of (E + c)/g for each word, whose last bit is not used, with g = `rate`.
+
+    It is m or more with probability e^c e^(-g m), for m >= 1. c is 0, and the law geometric; or, for the absolute value
+    of a two-sided law, e^c = 2/(1 + e^-g).
+    """
+    results = np.empty(words.size, dtype=np.int64)
+    g = float(rate)
+    shift = -math.log1p(math.expm1(-g) / 2) if two_sided else 0.0
+
+    def exactly(E: Decimal) -> int:
+        return math.floor((E + _shift(rate, getcontext().prec) if two_sided else E) / _decimal(rate))
+
+    for start in range(0, words.size, _BLOCK):
+        bits = words[start : start + _BLOCK] >> np.uint64(1)
+        places = (bits + 0.5) * 2.0**-63
+        np.log(places, out=places)
+        np.subtract(shift, places, out=places)
+        places /= g
+        results[start : start + _BLOCK] = places
+        unsure = np.abs(places - np.rint(places)) <= _NEAR_JUMP / g
+        unsure |= bits < _LEAST
+        for i in np.flatnonzero(unsure):
+            results[start + i] = _decided(int(bits[i]), 63, exactly, generator)
+    return results
+
+
+@lru_cache(8)
+def _shift(rate: Fraction, digits: int) -> Decimal:
+    """The c of a two-sided law, to so many digits."""
+    with localcontext(prec=digits):
+        return Decimal(2).ln() - (1 + (-_decimal(rate)).exp()).ln()
+
+
+def _coins(exponents: FloatArray, exact: Callable[[int], Fraction], generator: np.random.Generator) -> BoolArray:
+    """True with probability exp(-x) exactly, where ``exact(i)`` is x, and `exponents` are x in floating point."""
+    words = _words(exponents.size, generator)
+    ahead = np.exp(-exponents) - (words + 0.5) * 2.0**-64
+    coins: BoolArray = ahead > 0
+    for i in np.flatnonzero(np.abs(ahead) <= _NEAR_PROBABILITY).tolist():
+        x = exact(i)
+        coins[i] = _decided(int(words[i]), 64, lambda E: _decimal(x) < E, generator)  # noqa: B023
     return coins
 
 
-def _coins_below_one(exponents: IntArray, generator: np.random.Generator, one: int = _ONE) -> BoolArray:
-    """True with probability exp(-x) for 0 <= x = `exponents` / `one` <= 1."""
-    return _odd_runs(
-        exponents.size, lambda k, alive: generator.integers(0, k * one, size=alive.size) < exponents[alive]
-    )
+def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generator: np.random.Generator) -> Answer:
+    """``answer(E)``, monotone, for E = -ln U, where `word` holds the first bits of U.
 
-
-def _rational_coins(numerators: list[int], denominator: int, generator: np.random.Generator) -> BoolArray:
-    """True with probability exp(-x) exactly, independently for each x = numerator / denominator >= 0.
-
-    For x below one, toss k compares a uniform number with x/k. The first _WORD_BITS bits are compared at once. The bits
-    of x/k follow from those of x, because floor(floor(c)/k) = floor(c/k). Where all bits agree, which has probability
-    2**-_WORD_BITS, further bits decide. An x above 2**62 counts as 2**62: no computer tosses that many coins.
+    They leave E between two ends. If both have one answer, that is it; else 64 more bits are drawn. Ends are widened
+    far beyond what rounding to `bits` decimal digits does, here and in `answer`: to move E by a few units of the last.
     """
-    one = 1 << _WORD_BITS
-    bits = [(numerator << _WORD_BITS) // denominator for numerator in numerators]
-    units = np.array([min(x >> _WORD_BITS, one) for x in bits], dtype=np.int64)
-    fractions = np.array([x % one for x in bits], dtype=np.int64)
-
-    def toss(k: int, alive: IntArray) -> BoolArray:
-        drawn, wanted = generator.integers(0, one, size=alive.size), fractions[alive] // k
-        success = drawn < wanted
-        for i in np.flatnonzero(drawn == wanted):
-            fraction = Fraction(numerators[alive[i]] % denominator, k * denominator)
-            success[i] = _below(fraction * one - int(drawn[i]), generator)
-        return success
-
-    return _and_units(_odd_runs(len(bits), toss), units, generator)
+    while True:
+        with localcontext(prec=bits, Emin=-(10**9), Emax=10**9):
+            slack = Decimal(10) ** (15 - bits)
+            whole = bits * Decimal(2).ln()
+            if word:
+                ends = (whole - Decimal(word + 1).ln() - slack, whole - Decimal(word).ln() + slack)
+                least, most = map(answer, ends)
+                if least == most:
+                    return least
+        word, bits = word << 64 | int(_words(1, generator)[0]), bits + 64
 
 
-def _below(fraction: Fraction, generator: np.random.Generator) -> bool:
-    """Whether a uniform number is below `fraction`: bits are drawn until one differs."""
-    drawn = digits = 0
-    while drawn == digits:
-        fraction *= 1 << _WORD_BITS
-        digits, drawn = math.floor(fraction), int(generator.integers(0, 1 << _WORD_BITS, size=1)[0])
-        fraction -= digits
-    return drawn < digits
+def _words(count: int, generator: np.random.Generator) -> IntArray:
+    """Independent uniform 64-bit words, unsigned."""
+    return generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
 
 
-def _odd_runs(count: int, toss: Callable[[int, IntArray], BoolArray]) -> BoolArray:
-    """Toss coins of probability x/1, x/2, x/3, ... until one fails, for each of `count` numbers 0 <= x <= 1.
-
-    The number of coins tossed is odd with probability exp(-x). ``toss(k, alive)`` tosses the k-th for those alive.
-    """
-    odd = np.ones(count, dtype=bool)
-    alive = np.arange(count)
-    tosses = 1
-    while alive.size:
-        alive = alive[toss(tosses, alive)]
-        tosses += 1
-        odd[alive] = tosses % 2 == 1
-    return odd
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / number.denominator

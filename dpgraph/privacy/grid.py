@@ -185,12 +185,12 @@ def _rounded_once(terms: list[float]) -> float:
 
 
 def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
-    """Step of the grid on which readings get their noise; the envelope on it; and the epsilon to spend.
+    """Grid step of the noise of repeated noisy queries; the sensitivity `envelope` on it; and the epsilon to spend.
 
-    Readings are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
+    Values are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
     wide. `envelope` is the sum, over the `columns` numbers in a row, of the largest change that an edge makes to that
-    number in any reading; where the grid is coarser than `unit`, it grows by one step for each number. `epsilon`, the
-    public budget of all readings together, is refused if it is too small for exact noise, and cut if there is no grid.
+    number in any query; where the grid is coarser than `unit`, it grows by one step for each number. `epsilon`, the
+    public budget of all queries together, is refused if it is too small for exact noise, and cut if there is no grid.
     """
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(

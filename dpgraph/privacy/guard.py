@@ -25,6 +25,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from tqdm import tqdm
 
+from dpgraph.arguments import check_keywords
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.persons import at_edge_level
 from dpgraph.progress import BAR
@@ -47,6 +48,7 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
         handled = sys.exception()  # what the caller is handling is the caller's
         guard = None
         try:
+            check_keywords(function, kwargs)
             with (
                 _bar(bool(kwargs.get("progress"))),
                 guarded() as guard,
@@ -127,12 +129,15 @@ def guarded() -> Iterator[Guard]:
         _SILENCE.end(guard)
 
 
-def debited(epsilon: float, delta: float) -> None:
-    """Take note that the budget of the running call has been debited: to be called before any private data is read."""
+def debited(epsilon: float, delta: float, *, lent: bool = False) -> None:
+    """Take note that the budget of the running call has been debited: to be called before any private data is read.
+
+    The budget of a call that is a part of another one is `lent`: that one has noted it.
+    """
     guard = _GUARD.get()
     while guard is not None:
         guard.debits.append((epsilon, delta))
-        guard = guard.outer
+        guard = None if lent else guard.outer
     _SILENCE.to_the_front()
 
 

@@ -1,4 +1,4 @@
-"""The budget of one private call, with one line for each release."""
+"""The budget of one private call, with one line for each release. It hands out every noise scale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpgraph.progress import BAR
 ROUNDING = 1e-9
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
-#: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
+#: Gaussian-DP curve of the continuous one (docs/proofs.md, "Numbers in a computer").
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 _LARGEST_MU = 2.0**20
@@ -71,15 +71,16 @@ class Ledger:
             self.mu = min(gdp_mu(group.epsilon, group.delta), _MOST_MU) / group.edges
         self.entries: list[LedgerEntry] = []
         self._whole: Ledger | None = None
+        self._name = ""  # as a part of the whole
         self._stages: list[Ledger] = []
         self._free = 0  # how many of the first lines have made a choice that costs what follows nothing
 
     @property
     def gaussian_only(self) -> bool:
-        """Whether the call is GDP for the persons of its group, so that it composes as such.
+        """Whether the call, without good events, is mu-GDP for the up to k edges of a person, and composes by its mu.
 
-        A good event fails under the law of each graph on the way to a neighbour: with events, k edges are protected as
-        by any (epsilon, delta)-DP mechanism.
+        A good event (a bound that holds with high probability) fails under the law of each graph on the way to a
+        neighbour: with events, k edges are protected as by any (epsilon, delta)-DP mechanism.
         """
         alone = self.group.edges == 1 or self.slack == 0
         return self.delta > 0 and not self.staged and alone
@@ -87,17 +88,27 @@ class Ledger:
     def stage(self, epsilon: float, *, slack: float = 0.0) -> Ledger:
         """A ledger for a pure part of this call's budget, whose size may depend on what earlier stages released.
 
-        Each stage is (epsilon, slack)-DP by itself, whatever came before; epsilons and slacks of all stages add up
-        (docs/proofs.md, "Composition", rule 3). Its lines appear in this ledger, which takes no others.
+        Each stage is (epsilon, slack)-DP by itself, whatever came before; epsilons and slacks (the delta of good
+        events) of all stages add up (docs/proofs.md, "Composition", rule 3). Its lines appear in this ledger, which
+        takes no others.
         """
         stage = Ledger(epsilon, 0.0, slack, self.relation, self.stream)
+        self.adopt(stage)
+        return stage
+
+    def adopt(self, stage: Ledger, name: str = "") -> None:
+        """Make the new ledger of another pure call about the same neighbours a :meth:`stage` of this one.
+
+        Its lines appear here with its name before theirs. Where the relation of this call is that of k edges of a
+        person, the amounts of the other ledger are those of one edge.
+        """
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
-        if not fits or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
+        alike = stage.delta == 0 and stage.relation.key == self.relation.key.partition(":")[0] and not stage.entries
+        if not fits or not alike or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
-        self._stages, stage._whole = stages, self
-        return stage
+        self._stages, stage._whole, stage._name = stages, self, name
 
     def decide(self, pure: bool) -> Ledger:
         """The rest of the budget, after a pure stage whose one bit has chosen a pure (or else a Gaussian) mechanism.
@@ -153,7 +164,7 @@ class Ledger:
 
         A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
         release: rounding and the discrete law of the noise are part of z. DN25a, Lemma B.5 in its GDP form
-        (docs/theory.md, section 1); :func:`grid_quantile`.
+        (docs/proofs.md, "Composition", rule 2); :func:`grid_quantile`.
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
@@ -192,11 +203,11 @@ class Ledger:
 
     @property
     def _times_delta(self) -> float:
-        """What the failure of an event costs a person, over what it costs an edge."""
+        """Factor on the delta of an event that may fail, for all edges of a person in place of one."""
         return self.group.delta / self.delta if self.slack and self.group.edges > 1 else 1.0
 
     def _for_a_person(self, entry: LedgerEntry) -> LedgerEntry:
-        """A line of this ledger, which is about one edge, as it reads for all of a person's: of the same noise."""
+        """A line of this ledger, which is about one edge, as it reads for all edges of a person, of the same noise."""
         if (k := self.group.edges) == 1:
             return entry
         failure = self._times_delta * entry.delta_share
@@ -214,8 +225,12 @@ class Ledger:
         if (bar := BAR.get()) is not None:
             bar.set_postfix_str(entry.name, refresh=False)
             bar.update()
-        if self._whole is not None:
-            self._whole.entries.append(replace(entry, share=entry.share * self.epsilon / self._whole.epsilon))
+        part = self
+        while part._whole is not None:
+            name = f"{part._name}: {entry.name}" if part._name else entry.name
+            entry = replace(entry, name=name, share=entry.share * part.epsilon / part._whole.epsilon)
+            part = part._whole
+            part.entries.append(entry)
 
     def _fits(self, entries: list[LedgerEntry]) -> bool:
         """Whether the lines that may read one pair stay within the budget."""

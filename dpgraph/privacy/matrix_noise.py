@@ -16,9 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray
 
 #: Largest dimension for rejection sampling (fifty proposals for each draw, some milliseconds).
@@ -39,7 +37,11 @@ class MatrixLaw:
 
     def norm(self, values: FloatArray) -> float:
         """N of a matrix with these eigenvalues."""
-        return float(_norm(values[values > 0].sum(), -values[values < 0].sum(), self.larger))
+        return self._norm(float(values[values > 0].sum()), -float(values[values < 0].sum()))
+
+    def _norm(self, up: float, down: float) -> float:
+        """N of a matrix whose positive and negative parts have these traces."""
+        return max(up, down) if self.larger else up + down
 
     def difference(self, noise: NoiseSource, d: int, scale: float) -> FloatArray:
         """Wishart difference."""
@@ -62,11 +64,25 @@ class MatrixLaw:
         values = np.asarray(np.linalg.eigvalsh(X - Y), dtype=np.float64)
         steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
         # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
-        on_thread(_sweep, values, _STEP * steps, -(first**2 + second**2) / 2, self.larger)
+        self._sweep(values, _STEP * steps, -(first**2 + second**2) / 2)
         radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
         vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
         product: FloatArray = (vectors * (values * (scale * radius / self.norm(values)))) @ vectors.T
         return (product + product.T) / 2
+
+    def _sweep(self, values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
+        """Metropolis sweeps over eigenvalues, in place, for the density prod |l_i - l_j| exp(-N)."""
+        for sweep in range(len(steps)):
+            up, down = float(np.maximum(values, 0.0).sum()), float(np.maximum(-values, 0.0).sum())
+            for i, value in enumerate(values.tolist()):
+                proposed = value + float(steps[sweep, i])
+                apart, further = values - value, values - proposed
+                apart[i] = further[i] = 1.0
+                others = up - max(value, 0.0), down - max(-value, 0.0)
+                traces = others[0] + max(proposed, 0.0), others[1] + max(-proposed, 0.0)
+                gain = self._norm(up, down) - self._norm(*traces)
+                if log_uniforms[sweep, i] < gain + float(np.log(np.abs(further / apart)).sum()):
+                    values[i], (up, down) = proposed, traces
 
 
 def _accepted(X: FloatArray, Y: FloatArray) -> bool:
@@ -91,32 +107,6 @@ def _tied_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, Fl
     radius, decay = noise.chi(np.array([4 * D, 2])) ** 2 / 2
     larger, smaller = scale * radius, scale * radius * np.exp(-decay / D)
     return (X * larger, Y * smaller) if noise.gaussian(1, 1.0)[0] > 0 else (X * smaller, Y * larger)
-
-
-@njit()
-def _norm(up: float, down: float, larger: bool) -> float:
-    """N of a matrix whose positive and negative parts have these traces."""
-    return max(up, down) if larger else up + down
-
-
-@njit(nogil=True)
-def _sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray, larger: bool, stop: Stop) -> None:
-    """Metropolis sweeps over eigenvalues, in place, for the density prod |l_i - l_j| exp(-N)."""
-    for sweep in range(steps.shape[0]):
-        for i in range(len(values)):
-            if stop[0]:
-                return
-            proposed = values[i] + steps[sweep, i]
-            gain, up, down = 0.0, 0.0, 0.0
-            for j in range(len(values)):
-                if j != i:
-                    gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
-                    up += max(values[j], 0.0)
-                    down += max(-values[j], 0.0)
-            gain += _norm(up + max(values[i], 0.0), down + max(-values[i], 0.0), larger)
-            gain -= _norm(up + max(proposed, 0.0), down + max(-proposed, 0.0), larger)
-            if log_uniforms[sweep, i] < gain:
-                values[i] = proposed
 
 
 NUCLEAR = MatrixLaw(_independent_pair, larger=False)

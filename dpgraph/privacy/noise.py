@@ -35,8 +35,6 @@ from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_ro
 from dpgraph.privacy.streams import stream_of
 from dpgraph.typing import FloatArray, IntArray
 
-#: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
-_RESERVE = 2048
 #: A public part of a score is at least this many units below the best one: more than noise can make up for.
 _MOST_BEHIND = 2.0**50
 
@@ -53,7 +51,6 @@ class NoiseSource:
         self.stream = None if generator is None else stream_of(generator, lasting=lasting)
         self._generator = generator if generator is not None else _cryptographic_generator()
         self._pid = os.getpid()
-        self._reserve: dict[float, FloatArray] = {}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a NoiseSource cannot be copied or pickled: two copies would draw the same noise")
@@ -67,7 +64,7 @@ class NoiseSource:
     def generator(self) -> np.random.Generator:
         """The underlying generator, for randomness that need not be secret (public starting points, roundings)."""
         if not self.seeded and os.getpid() != self._pid:
-            self._generator, self._pid, self._reserve = _cryptographic_generator(), os.getpid(), {}
+            self._generator, self._pid = _cryptographic_generator(), os.getpid()
         return self._generator
 
     def gaussian(self, shape: int | tuple[int, ...], scale: float) -> FloatArray:
@@ -111,7 +108,7 @@ class NoiseSource:
     ) -> IntArray:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
-        This is the report of a noisy maximum (permute-and-flip); of equal sums the first counts. Where neighbours move
+        This is report-noisy-max (permute-and-flip); of equal sums the first counts. Where neighbours change
         all scores of a row in one direction, by at most s, a choice is exactly (s / scale)-DP. `public` is added to the
         scores: first it is rounded to whole units and the largest of its row is subtracted, so that the sums are exact.
         Where L is discrete Laplace, max(L, -L - 1) is geometric. Below epsilon = 2**-29 the noise is too wide for
@@ -130,13 +127,11 @@ class NoiseSource:
     def readings(
         self, shape: tuple[int, int], rows: IntArray, norm: RowNorm, unit: float, scale: float
     ) -> ReadingNoise:
-        """Noise for all readings of `rows` of an array, of density exp(-norm / scale).
+        """Noise for repeated noisy queries of `rows` of an array, of density exp(-norm / scale), drawn at once.
 
         A norm of rows as long as those of the array has one vector for each of them, one of single numbers has one for
-        each number.
-
-        The noise is rounded to a grid whose step `unit` should be thousands of times smaller
-        (:func:`~dpgraph.privacy.grid.reading_grid`).
+        each number (:mod:`dpgraph.privacy.row_norm`). The noise is rounded to a grid whose step `unit` should be
+        thousands of times smaller (:func:`~dpgraph.privacy.grid.reading_grid`).
         """
         rates = norm.first * unit / scale, norm.later * unit / scale
         exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
@@ -158,10 +153,10 @@ class NoiseSource:
         return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(self, pairs: IntArray, shares: FloatArray, count: int, exponent: int) -> IntArray:
-        """Answer one bit for each of the numbers 0, ..., `count` - 1, and return those that answer 1, increasing.
+        """Randomised response for the numbers 0, ..., `count` - 1: return those whose published bit is 1, increasing.
 
-        Number ``pairs[k]`` (increasing) is true with probability ``shares[k]``, a multiple of 2**-52, the others never.
-        Each answer is then false with probability 1 - exp(-g), exactly and independently of everything else; g is
+        Number ``pairs[k]`` (increasing) has bit 1 with probability ``shares[k]``, a multiple of 2**-52, the others 0.
+        Each bit is then flipped with probability 1 - exp(-g), exactly and independently of everything else; g is
         `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
         true = pairs[self.generator.random(shares.size) < shares]
@@ -201,23 +196,17 @@ class NoiseSource:
         return sum_on_grid((points, -first), noise - noise[:, :1], unit)
 
     def _laplace(self, shape: tuple[int, ...], scale: float) -> FloatArray:
-        """Discrete Laplace numbers: exact ones come from the reserve of their scale, each is handed out once."""
+        """Discrete Laplace numbers."""
         size = math.prod(shape)
         if self.seeded:
             return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
-        generator = self.generator  # first: it empties the reserve of a forked child
-        kept = self._reserve.get(scale, np.zeros(0))
-        if kept.size < size:
-            fresh = exact.discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
-            kept = np.concatenate([kept, fresh])
-        draws, self._reserve[scale] = kept[:size], kept[size:]
-        return draws.reshape(shape)
+        return exact.discrete_laplace(size, scale, self.generator).astype(np.float64).reshape(shape)
 
 
 class ReadingNoise:
     """Noise for several readings of the same rows: one vector of noise a row, or a number; each reading uses a part.
 
-    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one body (:mod:`dpgraph.privacy.row_norm`),
+    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`),
     whose size is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are
     needed. Rows may be released up to a constant.
     """

@@ -1,4 +1,4 @@
-"""A person has many edges: what a call must spend on one edge so that up to k edges of one vertex are protected.
+"""Persons with several edges: what a call must spend on one edge so that up to k edges of one vertex are protected.
 
 Neighbours of an accountant with ``edges_per_person=k`` differ in up to k vertex pairs that share a vertex. A path of k
 steps leads from one to the other, each over one pair, and every graph on it is an input. So whatever holds for one pair
@@ -8,8 +8,8 @@ holds along it (docs/proofs.md, "Composition", rule 6), at these prices:
 - (epsilon, delta): k epsilon, and delta (1 + e^epsilon + ... + e^((k-1) epsilon));
 - mu-GDP, no event that may fail: k mu.
 
-:func:`at_edge_level` hands a private function the budget of one edge. Whatever it then opens is charged by
-:func:`person_cost`, which goes by what is opened and trusts nobody to have divided anything before.
+:func:`at_edge_level` gives a private function the budget of one edge. Whatever call it then opens is charged by
+:func:`person_cost`, from what was opened alone: a function that forgot to divide its budget spends more of it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ class Pairs(StrEnum):
     """Which vertex pairs a release reads, in words.
 
     Neighbours differ in one pair. It lies inside or outside a public set of rows, so that it is read by the lines about
-    one kind of pairs only: lines about the two kinds of a split are disjoint, and both spend the same budget.
+    one kind of pairs only: lines about the two kinds are disjoint, and both may spend the same budget (parallel
+    composition).
     """
 
     ANY = ""
@@ -25,7 +26,7 @@ class Pairs(StrEnum):
 
     @property
     def disjoint(self) -> bool:
-        """Whether lines about these pairs spend again what lines about the other kind are listed with."""
+        """Whether lines about these pairs spend a budget that lines about the other kind of pairs are listed with."""
         return self in (Pairs.OUTSIDE_CORE, Pairs.FIRST_ROWS)
 
 
@@ -156,10 +157,11 @@ class PrivacyReport:
 
     def table(self) -> str:
         """Return the ledger as aligned text, one line for each entry."""
-        lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
+        wide = max([32, *(len(e.name) for e in self.entries)]) + 2
+        lines = [f"{'release':<{wide}}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
         for e in self.entries:
             delta = f"{e.delta_share:.1e}" if e.delta_share else ""
             law = e.mechanism + ", disjoint" * e.pairs.disjoint
-            lines.append(f"{e.name:<34}{law:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}")
+            lines.append(f"{e.name:<{wide}}{law:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}")
         total = f"total: epsilon = {self.epsilon:g}, delta = {self.delta:g}, neighbours: {self.adjacency}"
         return "\n".join([*lines, total + ("; SEEDED, not for publication" if self.seeded else "")])

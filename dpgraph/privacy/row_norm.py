@@ -1,9 +1,11 @@
-r"""Norms on all readings of a number, or of a row of numbers, and noise for them that is exact on the grid.
+"""K-norm mechanisms for repeated noisy queries of a row of numbers, with noise that is exact on the grid.
 
-An edge moves the numbers of a row together: for one reading its moves lie in a body, the unit ball of a norm of rows
-(:data:`Body`), often up to a constant that is added to all numbers and says nothing about which is largest. That
-holds for each of T readings, so that the right norm of all of them is the largest of T norms (:class:`RowNorm`), and
-not a sum over the numbers of the largest reading of each. A number that gets noise by itself is a row of one.
+A row of K numbers is released T times, at points that may depend on earlier outputs. In each release, called a
+*reading*, a neighbour changes the row by a vector of bounded norm; its unit ball is a *body* (:data:`Body`): the
+cross-polytope (l1), the cube up to constants (range), or an interval for a single number. Often a constant may be added
+to all numbers of a row, because it says nothing about which is largest. As the bound holds for each of T readings, the
+right norm of all of them is the largest of T norms (:class:`RowNorm`), and noise is drawn once for all of them, of
+density exp(-norm/scale). Without that, each of the K numbers would pay for its largest change in any reading.
 
 D is the dimension of a body: the numbers in a row, less one if constants do not matter. V(r) is the number of integer
 rows whose norm is r at most, S(r) of those whose norm is r; where constants do not matter, rows that differ by one
@@ -147,7 +149,8 @@ class RowNorm:
 
     y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
     which has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At
-    ratio = 1 its unit ball is a power of the body, for :data:`NUMBER` a cube.
+    ratio = 1 its unit ball is a power of the body, for :data:`NUMBER` a cube. With ratio < 1 it costs less where one of
+    the two ends of an edge is not seen in the first reading (:meth:`edge`).
     """
 
     #: At least 1.
@@ -172,11 +175,11 @@ class RowNorm:
         return self.ratio * self.first
 
     def edge(self, *, from_zero: bool) -> float:
-        """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
+        """Sensitivity in this norm, summed over both ends of an edge that adds at most 1 to every reading of either.
 
-        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row is moved by
-        (0, z), which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
-        together 1. Otherwise both are moved by (y, z): 2 a.
+        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row changes by (0,
+        z), of norm at most b (nothing where there is no z), and the other by (y, z), of norm at most a: together 1.
+        Otherwise both change by (y, z): 2 a.
         """
         return 1.0 if from_zero else 2 * self.first
 

@@ -1,4 +1,4 @@
-"""Streams of seeded noise: which have been used, because two releases with the same noise differ by private values."""
+"""Streams of seeded noise, and which have been used: with the same noise, two releases differ by private values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 class Stream(NamedTuple):
-    """Where the noise of a seeded call comes from. Hashes; a seed that is easily guessed is not hidden by them."""
+    """Where the noise of a seeded call comes from, as hashes. They do not hide a seed that is easily guessed."""
 
     #: Of the kind and the seed of the bit generator: of equal origin, two generators draw the same numbers.
     origin: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,13 +10,22 @@ import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.denoise.louvain import louvain
-from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity, weights_between
+from dpgraph.denoise.modularity import (
+    BlockWeights,
+    largest_groups,
+    merge_labels,
+    modularity,
+    modularity_interval,
+    share_inside,
+    weights_between,
+)
 from dpgraph.graph import Graph, vertex_sets
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
+from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import response_or_sweeps
 from dpgraph.problems.cut.solve import answer_degrees, answer_weights
 from dpgraph.problems.driver import Asked, Problem, release
@@ -239,19 +249,33 @@ def private_communities(  # noqa: PLR0913
         n, source.max_weight, epsilon, weighted=source.weighted, communities=wanted, resolution=resolution
     )
     released = release(COMMUNITIES_OF_A_GRAPH, source.read, facts, Asked(mechanism, accountant, rng))
-    found, total = released.found, released.known
+    between = released.found.weights.with_total(released.known.value, released.known.std)
+    return publish(released.found, source.nodes, between, resolution, released.mechanism, released.privacy)
+
+
+def publish(
+    found: ReleasedCommunities,
+    nodes: tuple[Hashable, ...],
+    between: BlockWeights,
+    resolution: float,
+    mechanism: str,
+    privacy: PrivacyReport,
+) -> PrivateCommunities:
+    """Released labels as communities, the largest first, with what the weights `between` them tell."""
     largest_first = np.argsort(-np.bincount(found.labels), kind="stable")
-    labels = np.argsort(largest_first)[found.labels]
-    between = found.weights.with_total(total.value, total.std)
+    labels, order = np.argsort(largest_first)[found.labels], np.ix_(largest_first, largest_first)
     value, std = modularity(between, resolution)
     return PrivateCommunities(
-        vertex_sets(source.nodes, labels),
+        vertex_sets(nodes, labels),
         labels,
-        source.nodes,
-        value,
+        nodes,
+        float(np.clip(value, min(-resolution / 2, 1 - resolution), 1.0)),
         std,
-        between.symmetric[np.ix_(largest_first, largest_first)],
+        between.symmetric[order],
         found.degrees,
-        released.mechanism,
-        released.privacy,
+        mechanism,
+        privacy,
+        between.stds[order],
+        modularity_interval(between, resolution),
+        share_inside(between),
     )

@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 def release(problem: Problem, read: Callable[[], Any], facts: Facts, asked: Asked) -> Outcome:
     """Check a call, debit its budget, `read` the private side, and release what was asked for.
 
-    Where a released number chooses the strategy, all that may be chosen is checked before the debit.
+    Where a released number chooses the strategy, what may be chosen is checked before the debit.
     """
     check_choice("on_halt", asked.on_halt, ("raise", "fallback"))
     registry, part = problem.strategies, problem.part(facts)

@@ -100,7 +100,7 @@ class Undecided:
     #: ``ask(private, call, known)`` releases the answer. Returns it, the rest of the call, and what is known now. By
     #: default the answer is known: it is what the problem releases first.
     ask: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = lambda _private, call, known: (known, call, known)
-    #: All that may be chosen, and how the call is opened for it.
+    #: Those that may be chosen and have limits to check, and how the call is opened for them.
     candidates: tuple[Any, ...] = ()
     spending: Spending = _NOTHING
 

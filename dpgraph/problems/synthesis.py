@@ -1,6 +1,7 @@
 """Synthetic graphs, purely private."""
 
 import math
+from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
@@ -10,13 +11,14 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.denoise.wedges import Goal
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import most_communities
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, release_clustering, subgraphs_of
-from dpgraph.releases.sweeps.communities import release_communities
+from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import release_degree_tails
+from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.graph_model import PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
@@ -122,16 +124,27 @@ def private_synthetic_graph(  # noqa: PLR0913
     corners = max(release_clustering(subgraphs, least_degree, of_clustering), 0)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
     counts = degree_counts(tails.value, n, tails.std, 2.0 * edges)
-    degrees = _assigned(counts, found.degrees, call.generator)
-    weights = np.maximum(found.weights.symmetric, 0.0)
     goal = Goal(triangles, corners, least_degree)
-    return PrivateGraphModel(graph.nodes, found.labels, degrees, weights, *goal, call.report())
+    return fit_model(graph.nodes, found, found.weights.symmetric, counts, goal, call)
 
 
 def _least_degree(n: int, epsilon: float) -> int:
     """The least degree by which clustering is counted, large where few vertices or a small epsilon leave much noise."""
     resolved = math.ceil(math.sqrt(2 * SYNTHESIS.resolved / max(n, 1)) / epsilon)
     return max(min(resolved, n), 3)  # no vertex has n neighbours
+
+
+def fit_model(
+    nodes: tuple[Hashable, ...],
+    found: ReleasedCommunities | PrivateCommunities,
+    weights: FloatArray,
+    counts: IntArray,
+    goal: Goal,
+    call: Call,
+) -> PrivateGraphModel:
+    """A model by released labels, degrees, weights between communities, degree distribution, and triangles."""
+    degrees = _assigned(counts, found.degrees, call.generator)
+    return PrivateGraphModel(nodes, found.labels, degrees, np.maximum(weights, 0.0), *goal, call.report())
 
 
 def _assigned(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

@@ -15,16 +15,14 @@ LARGEST = 20
 def release_best_cut(graph: Graph, call: Call, *, balanced: bool = False) -> NDArray[np.int8]:
     """Release the 0/1 side of each of at most 20 vertices, one cut out of all (balanced) ones, purely.
 
-    Notes
-    -----
-    *Mechanism.* Every cut is accepted with probability exp(eps (weight - largest weight)/w), and one of the accepted
-    cuts is drawn uniformly (permute and flip). That is report-noisy-max with exponential noise of mean w/eps: cuts
-    whose noisy weight reaches the largest exact weight are those accepted, at least one does, and their excess is again
-    exponential, hence the largest of them uniform.
+    Notes ----- *Mechanism.* Permute and flip: every cut is accepted with probability exp(eps (weight - largest
+    weight)/w), and one of the accepted cuts is drawn uniformly. That is report-noisy-max with exponential noise of mean
+    w/eps: cuts whose noisy weight reaches the largest exact weight are those accepted, at least one does, and their
+    excess is again exponential, hence the largest of them uniform.
 
-    *Guarantee.* A neighbour changes one pair, by at most w: either no cut loses weight, or none gains, and none moves
-    by more than w. :func:`~dpgraph.bounds.sensitivity.label_scores` has the proof for scores that move in one
-    direction. (For scores that may move in both twice w would be needed.)
+    *Guarantee.* A neighbour changes one pair, by at most w: either no cut loses weight, or none gains, and none changes
+    by more than w. :func:`~dpgraph.bounds.sensitivity.label_scores` has the proof for scores that change in one
+    direction. (For scores that may change in both twice w would be needed.)
 
     References
     ----------

@@ -1,4 +1,9 @@
-"""Randomised response on every vertex pair, pure epsilon-DP, in time and memory of the edges that come out."""
+"""Randomised response on every vertex pair, pure epsilon-DP, in time and memory of the edges that come out.
+
+Every pair of vertices has a bit, whether it is an edge. Each bit is flipped with probability p = 1/(1 + e^epsilon), and
+all of them are published, as a graph with about n p false edges at each vertex. In this package the published bits are
+called answers, and flipped ones false.
+"""
 
 import math
 from dataclasses import dataclass
@@ -30,9 +35,9 @@ _ROUNDED = 1 + 1e-9
 
 @dataclass(frozen=True)
 class FlippedGraph:
-    """A released graph: every pair of the private one has told the truth with probability 1 - p.
+    """The output of randomised response: the private graph with every pair flipped with probability p.
 
-    ``w (answer - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
+    ``w (bit - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
     """
 
     # The answers, 0 or 1, symmetric, shape (n, n)
@@ -44,7 +49,7 @@ class FlippedGraph:
 
     @property
     def gain(self) -> float:
-        """What an answer counts in the unbiased estimate, w/(1 - 2p)."""
+        """Factor w/(1 - 2p) of a bit in the unbiased estimate."""
         return self.max_weight / (1 - 2 * self.flip)
 
     @property
@@ -53,24 +58,24 @@ class FlippedGraph:
         return self.gain * math.sqrt(self.flip * (1 - self.flip))
 
     def sums(self, X: FloatArray) -> FloatArray:
-        """Sums of (answer - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
+        """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
         return np.asarray(self.adjacency @ X - self.flip * (X.sum(axis=0) - X))
 
 
 def answer_noise(epsilon: float) -> float:
-    """Standard deviation 1/(2 sinh(epsilon/2)) of an unbiased answer about an edge of weight 1, without overflow."""
+    """Standard deviation 1/(2 sinh(epsilon/2)) of the unbiased estimate of an edge of weight 1, without overflow."""
     return math.exp(-epsilon / 2) / -math.expm1(-epsilon)
 
 
 def flip_limit() -> float:
-    """How many false answers may be expected: what is quick, and fits into memory."""
+    """How many flipped bits may be expected: what is quick, and fits into memory."""
     return min(FLIP_LIMIT, memory_limit() / _BYTES_PER_ANSWER)
 
 
 def expected_flips(n: int, epsilon: float) -> float:
-    """Expected number n (n - 1)/2 1/(1 + e^eps) of false answers of n vertices; infinite where they are fair coins.
+    """Expected number n (n - 1)/2 1/(1 + e^eps) of flipped bits of n vertices; infinite where bits are fair coins.
 
-    So no rule that compares false answers with a limit, or with edges, ever chooses answers that would be refused.
+    So no rule that compares it with a limit, or with edges, ever chooses randomised response where it would be refused.
     """
     if epsilon < _LEAST_EPSILON:
         return math.inf
@@ -78,7 +83,7 @@ def expected_flips(n: int, epsilon: float) -> float:
 
 
 def check_response(n: int, epsilon: float) -> None:
-    """Refuse an epsilon at which answers are fair coins, or false ones would not fit into memory."""
+    """Refuse an epsilon at which bits are fair coins, or the flipped ones would not fit into memory."""
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
             f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
@@ -92,19 +97,20 @@ def check_response(n: int, epsilon: float) -> None:
 
 
 def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None) -> FlippedGraph:
-    """Release one answer for each pair, true with probability 1 - p, p = 1/(1 + e^eps) up to 2**-39.
+    """Release one bit for each pair, flipped with probability p = 1/(1 + e^eps) up to 2**-39.
 
     A pair of weight u < w first becomes an edge with probability u/w, so that every estimate stays unbiased; graphs
-    with weights 0 and w are not touched. With `core`, only pairs inside this released core answer; the vertices of the
-    result are ``core.rows``. What :func:`check_response` refuses is refused before anything private is looked at.
+    with weights 0 and w are not touched. With `core`, only pairs inside this released set of vertices are published;
+    the vertices of the result are ``core.rows``. What :func:`check_response` refuses is refused before anything private
+    is looked at.
 
     Notes
     -----
-    *Guarantee.* The set F of pairs that lie is drawn without looking at the data, and holds every pair independently
-    with probability p exactly (:func:`~dpgraph.privacy.exact_sampling.random_subset`). The answers are the edges with
-    the pairs of F toggled. A neighbour whose pair e differs gives the same answers for F with e toggled, a set whose
+    *Guarantee.* The set F of flipped pairs is drawn without looking at the data, and holds every pair independently
+    with probability p exactly (:func:`~dpgraph.privacy.exact_sampling.random_subset`). Published are the edges with
+    the pairs of F toggled. A neighbour whose pair e differs gives the same output for F with e toggled, a set whose
     probability differs by the factor (1 - p)/p or its inverse, and p >= 1/(1 + e^eps). Random edges are a mixture over
-    such graphs: the answer of a pair of any weight has probability between p and 1 - p.
+    such graphs: the bit of a pair of any weight has probability between p and 1 - p.
 
     References
     ----------

@@ -1,7 +1,8 @@
 """The private side of a 2-CSP, and the weights of it that are released.
 
-Two kinds are private: the tables of all pairs (:class:`PrivateTables`), or only the weights of the pairs, where every
-table is a weight times one public relation (:class:`RelatedEdges`).
+A 2-CSP has variables, q labels, and for each pair of variables a table of what two labels earn. Two kinds are private:
+the tables of all pairs (:class:`PrivateTables`), or only the weights of the pairs, where every table is a weight times
+one public relation (:class:`RelatedEdges`).
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ class RelatedEdges:
 
 @dataclass(frozen=True)
 class PrivateTables:
-    """An instance on the weight grid: its label-extended graph, its tables and their pairs."""
+    """An instance on the weight grid: its label-extended graph, its tables and their pairs.
+
+    The label-extended graph has a vertex for each variable and label, and the entries of the tables as weights.
+    """
 
     graph: Graph
     q: int
@@ -144,8 +148,8 @@ def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEs
 def release_assignment_advantage(private: PrivateTables, labels: IntArray, call: Call) -> WeightEstimate:
     """Release by how much public labels exceed random ones in expectation, for this part of a Gaussian budget.
 
-    Uniform labels earn the share f = 1/q^2 of all entries of the tables, rounded up to 2**-10; so an entry, which moves
-    by at most w, counts 1 - f where the labels choose it, and -f elsewhere.
+    Uniform labels earn the share f = 1/q^2 of all entries of the tables, rounded up to 2**-10. So an entry, which
+    changes by at most w, counts 1 - f where the labels choose it, and -f elsewhere.
     """
     share = rounded_up(1 / private.q**2)
     exact = private.value(labels) - share * float(private.graph.degrees().sum()) / 2

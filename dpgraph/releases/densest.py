@@ -1,4 +1,4 @@
-"""The densest part of a graph, by peeling in orders that are made of released numbers."""
+"""The densest part of a graph: vertices are peeled off in orders that are made of released numbers."""
 
 import math
 from typing import NamedTuple
@@ -24,11 +24,15 @@ class DensestPart(NamedTuple):
 def release_densest(graph: Graph, call: Call) -> DensestPart:
     """Choose vertices with many edges among them for a part of a pure budget, then release how many, with the rest.
 
+    In a round the vertices stand in a public order, and each releases how many of its edges lead to vertices before it.
+    Sums of these over the first k vertices estimate the edges among them, for every k. What the rounds release gives
+    the order of the next one.
+
     Notes
     -----
     *Guarantee.* The order of the first round is that of released degrees, each later one a function of what was
     released before. So each is public when it is used, and a round counts the pair {u, v} at one of its ends only: all
-    its numbers together move by at most w in l1 (:func:`~dpgraph.bounds.sensitivity.label_counts`, all vertices having
+    its numbers together have l1-sensitivity w (:func:`~dpgraph.bounds.sensitivity.label_counts`, all vertices having
     one label). Epsilon says how many rounds there are. The vertices are a function of what was released; the weight
     among them is released with noise of its own (:func:`~dpgraph.bounds.sensitivity.partition_weight`), so that the
     choice has not seen it.
@@ -77,9 +81,9 @@ def to_earlier(graph: Graph, order: IntArray) -> FloatArray:
 def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
     """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
 
-    Readings of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more than
-    2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln n: a
-    few vertices with large noise do not win. In units of the noise nothing overflows.
+    The noisy numbers of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more
+    than 2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln
+    n: a few vertices with large noise do not win. In units of the noise nothing overflows.
     """
     sizes, log = np.arange(1, order.size + 1), math.log(order.size)
     inside = np.cumsum(readings.value[order] / readings.std)
@@ -91,9 +95,10 @@ def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
 def _edges_inside(order: IntArray, readings: Released, score: FloatArray) -> FloatArray:
     """Estimate how many edges each vertex has among the vertices that are peeled last.
 
-    A vertex knows its edges to those before it, not which they are: each edge is taken to lead to earlier vertices in
-    proportion to `score`, their degrees or the estimates of the round before, then to the estimates that this gives,
-    and so on. What a vertex has read and what later ones send it add up to its estimate. In units of the noise.
+    It is known how many edges a vertex has to those before it, not which they are: each edge is taken to lead to
+    earlier vertices in proportion to `score`, their degrees or the estimates of the round before, then to the estimates
+    that this gives, and so on. The estimate of a vertex adds its own noisy number and the edges that later ones send to
+    it. In units of the noise.
     """
     read = readings.value[order] / readings.std
     estimate = score[order] / readings.std

@@ -1,6 +1,7 @@
 """Numbers of edges, and of vertices of each degree, where neighbours differ in all edges of one vertex.
 
-The theorems: :mod:`dpgraph.bounds.nodes`.
+A private limit D on the degrees is chosen first; then edges beyond D at a vertex do not count. The theorems:
+:mod:`dpgraph.bounds.nodes`.
 """
 
 import math
@@ -31,7 +32,7 @@ class BoundedCount(NamedTuple):
 def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
     """Release the number of edges for all of a pure call, as the integral part of a maximum flow.
 
-    A limit D is charged, in edges, for the noise of its choice, of scale 2 D, and of the answer, twice D.
+    The price of a limit D, in edges, is the noise of its choice and of the answer, of scale 2 D over either epsilon.
     """
     choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
     limits = _limits(graph.n_vertices)
@@ -45,7 +46,7 @@ def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
 def release_truncated_tails(graph: Graph, call: Call) -> Released:
     """Release how many vertices keep at least 1, ..., D edges each, for all of a pure call.
 
-    A limit D is charged, in edges, what noise of scale 2 D/epsilon on each of D numbers does to their sum.
+    The price of a limit D, in edges, is what noise of scale 2 D/epsilon on each of D numbers does to their sum.
     """
     choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
     limits = _limits(graph.n_vertices)
@@ -65,9 +66,10 @@ def _limits(n: int) -> list[int]:
 
 
 def _chosen(flows: Sequence[int], limits: Sequence[int], prices: Sequence[float], call: Call) -> int:
-    """Place of the limit that is chosen for all of this part: where the edges left out and the price are few.
+    """Place of the limit that is chosen for all of this part: where edges left out plus price are noisily least.
 
-    `flows` are private, twice f_D. Scores are quotients of integers, rounded down to a grid without any other rounding.
+    `flows` are private, twice f_D, the edges that count at the limit D. Scores are quotients of integers, rounded down
+    to a grid without any other rounding.
     """
     most = (limits[-1] + 1) ** 2  # prices beyond all edges decide anyway, and stay numbers that a double holds
     part = most / max(most, *prices)

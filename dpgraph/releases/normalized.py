@@ -1,6 +1,7 @@
 """The regularised normalized adjacency of a private graph: its regularisation, a lower bound on its degrees, noise.
 
-The matrix is A_tau = C^{-1/2} A C^{-1/2} with C = diag(degrees) + tau I.
+The matrix is A_tau = C^{-1/2} A C^{-1/2} with C = diag(degrees) + tau I. What one edge changes in it depends on a lower
+bound m on the entries of C (:mod:`dpgraph.bounds.spectra`).
 """
 
 import math
@@ -52,7 +53,7 @@ def regularize(
 
 
 class LowerBound(NamedTuple):
-    """tau, a bound m on min_i c_i for a graph and its neighbours, and what is left of the call."""
+    """tau, a bound m on min_i c_i, c the diagonal of C, for a graph and its neighbours; what is left of the call."""
 
     tau: float
     lower: float
@@ -123,7 +124,7 @@ class NoisyMatrix(NamedTuple):
 
 
 def release_noisy_matrix(graph: Graph, regularization: Regularization, mean_degree: float, call: Call) -> NoisyMatrix:
-    """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (DTTZ14)."""
+    """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (Analyze Gauss, DTTZ14)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, bound = graph.n_vertices, release_lower_bound(graph, regularization, mean_degree, call)
     for_degrees = call.part(EMBEDDING.side_share)

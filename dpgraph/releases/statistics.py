@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import igraph
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -11,7 +10,7 @@ from scipy.sparse import csgraph
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.linalg.connectivity import edge_connectivity, matching_number
-from dpgraph.linalg.edges import upper_edges
+from dpgraph.linalg.edges import to_igraph
 from dpgraph.privacy.call import Call, Measurement, Released
 
 
@@ -22,8 +21,7 @@ def component_count(A: sparse.csr_array) -> int:
 
 def degeneracy(A: sparse.csr_array) -> int:
     """The largest k such that a subgraph has no degree below k."""
-    tails, heads, _ = upper_edges(A)
-    return int(max(igraph.Graph(A.shape[0], np.column_stack([tails, heads]).tolist()).coreness()))
+    return int(max(to_igraph(A, range(A.shape[0])).coreness()))
 
 
 class Statistic(NamedTuple):

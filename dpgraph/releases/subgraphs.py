@@ -1,5 +1,6 @@
 """Counts of subgraphs, released by ladders, by smooth sensitivity, or after a bound on local sensitivity.
 
+One edge changes a count by at most its *width*, which is private; the width changes by at most a second one, and so on.
 The theorems: :mod:`dpgraph.bounds.ladder`. What one pair adds to a count: :class:`~dpgraph.linalg.subgraphs.Subgraphs`.
 """
 
@@ -30,7 +31,7 @@ class ReleasedCount(NamedTuple):
 
 
 def subgraphs_of(graph: Graph) -> Subgraphs:
-    """The exact counts of a private graph, and how far they may move."""
+    """The exact counts of a private graph, and their widths."""
     if isinstance(graph, DistributedGraph):
         return DistributedSubgraphs(graph)
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
@@ -45,7 +46,11 @@ def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
 
 
 def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
-    """Release a count by the ladder of its raised widths, and each width by that of the later ones."""
+    """Release a count by the ladder of its raised widths, and each width by that of the later ones.
+
+    A ladder draws an integer with a probability that falls by a factor from rung to rung around the exact value; widths
+    say how many integers a rung holds.
+    """
     widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
     part = _count_part(call, ORDERS[pattern])
     value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
@@ -95,7 +100,7 @@ def _floor(call: Call) -> int:
 
 
 def _count_part(call: Call, order: int) -> Call:
-    """What the widths leave to the count: each of `order` takes `order` shares, as an earlier one needs the later."""
+    """What the widths leave to the count: each of `order` takes `order` shares, as earlier ones need later ones."""
     return call.part(1 - order**2 * COUNTS.width_share)
 
 

@@ -12,10 +12,11 @@ from dpgraph.privacy.call import Call, Measurement, Released
 
 
 class WeightEstimate(NamedTuple):
-    """Unbiased private estimate of a weight, and its standard deviation."""
+    """Unbiased private estimate of a weight, and its standard deviation; of a cut also one of all edges."""
 
     value: float
     std: float
+    total: float = math.nan
 
 
 def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
@@ -25,11 +26,16 @@ def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
 
 
 def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
-    """Release the weight between the sides of a public 0/1 labelling (sensitivity w) for this part of the budget.
+    """Release the weights across and inside the sides of a public 0/1 labelling, for this part of the budget.
 
-    The labelling must have been released before: for a fixed labelling one pair changes the cut by at most w.
+    The labelling must have been released before: for a fixed labelling one pair counts in one of the two weights, so
+    that both together change by at most w, in l1 and in l2. The total weight is their sum: it costs nothing more.
     """
-    return release_weight("cut weight", _crossing(graph, labels), graph, call)
+    across = _crossing(graph, labels)
+    exact, w = np.array([across, float(graph.degrees().sum()) / 2 - across]), graph.max_weight
+    bound = sensitivity.partition_weight(w)
+    released = call.release(Measurement("cut weight", exact, l1=bound, l2=bound, unit=graph.weight_unit, few=True))
+    return WeightEstimate(released.number, released.std, float(released.value.sum()))
 
 
 def _crossing(graph: Graph, labels: NDArray[np.int8]) -> float:
@@ -55,7 +61,7 @@ def rounded_up(share: float) -> float:
 
 
 def release_advantage(exact: float, bound: float, call: Call) -> WeightEstimate:
-    """Release an advantage over chance that moves by at most `bound`, for this part of a Gaussian budget."""
+    """Release an advantage over chance, of sensitivity `bound`, for this part of a Gaussian budget."""
     released = call.release(Measurement("advantage over chance", np.array([exact]), l2=bound, few=True))
     return WeightEstimate(released.number, released.std)
 
@@ -77,7 +83,7 @@ def release_block_weights(
 ) -> Released:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
-    Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
+    Every vertex pair counts in one of these weights, so that all of them together have sensitivity w, in l1 and in l2.
     They come as an upper triangle, shape (k, k): entry (a, b) is the weight between groups a < b, entry (a, a) that
     inside a.
     """
@@ -93,9 +99,10 @@ def release_block_weights(
 
 
 def release_degrees(graph: Graph, call: Call) -> Released:
-    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each.
+    """Release all weighted degrees for this part of the budget: one edge changes two of them by at most w each.
 
-    The edges of a person share a vertex: l2 is the change by all of them over their number, the line of one edge.
+    Where up to k edges of a person are protected, which share a vertex, the l2-sensitivity is that of all of them over
+    k, for the ledger's line about one edge.
     """
     w = graph.max_weight
     l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w, call.edges) / call.edges

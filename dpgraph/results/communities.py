@@ -1,5 +1,6 @@
 """The published form of private communities."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,8 @@ class PrivateCommunities(TableResult):
     nodes : tuple of hashable
         Vertex labels in the caller's order.
     estimated_modularity : float
-        Private estimate of the modularity of `communities`, from `block_weights`; NaN if these add up to nothing.
+        Private estimate of the modularity of `communities`, from `block_weights`, within what is possible; NaN if
+        these add up to nothing.
     estimated_modularity_std : float
         Its standard deviation.
     block_weights : ndarray, shape (k, k)
@@ -37,6 +39,12 @@ class PrivateCommunities(TableResult):
         The mechanism that was used.
     privacy : PrivacyReport
         The guarantee.
+    block_stds : ndarray, shape (k, k), optional
+        Standard deviations of the noise on `block_weights`.
+    modularity_interval : (float, float)
+        Holds the exact modularity of `communities` with probability 95 %, within what is possible.
+    inside : (float, float, float)
+        Private estimate of the share of the weight that lies inside communities, and the ends of its 95 % interval.
     """
 
     communities: list[set[Hashable]]
@@ -48,6 +56,9 @@ class PrivateCommunities(TableResult):
     degrees: NDArray[np.float64]
     mechanism: str
     privacy: PrivacyReport
+    block_stds: NDArray[np.float64] | None = None
+    modularity_interval: tuple[float, float] = (-math.inf, 1.0)
+    inside: tuple[float, float, float] = (math.nan, 0.0, 1.0)
 
     def __repr__(self) -> str:
         return (

@@ -1,5 +1,6 @@
 """The published form of a private assignment."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_level
+from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.igraph_views import by_label, igraph_clustering
@@ -61,9 +64,22 @@ class PrivateCSPResult(TableResult):
 
     @property
     def estimated_fraction(self) -> float:
-        """Estimated value over estimated total weight."""
+        """Estimated value over estimated total weight, within [0, 1]; NaN if no weight was found."""
         total = self.estimated_total_weight
-        return self.estimated_value / total if total > 0 else float("nan")
+        return min(max(self.estimated_value / total, 0.0), 1.0) if total > 0 else float("nan")
+
+    def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the exact fraction with probability `level`, by the noise on both numbers.
+
+        Noise on a grid is taken for up to a step wider.
+        """
+        lines = {line.name: line for line in self.privacy.entries if line.name in ("total weight", "assignment weight")}
+        above, below = (
+            (line.scale * (math.sqrt(2.0) if line.mechanism == "Laplace" else 1.0) + line.sensitivity / 2) ** 2
+            for line in (lines["assignment weight"], lines["total weight"])
+        )
+        noise = Noise(above, below, 0.0)
+        return ratio_interval(self.estimated_value, self.estimated_total_weight, noise, level=check_level(level))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``variable`` and ``label``."""

@@ -1,5 +1,6 @@
 """The published form of a private cut."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_level
+from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
@@ -29,7 +32,8 @@ class PrivateCutResult(TableResult):
     estimated_value_std : float
         Standard deviation of that estimate.
     estimated_total_weight : float
-        Private unbiased estimate of the total weight of all edges (NaN where none was released).
+        Private unbiased estimate of the total weight of all edges: `estimated_value` and what the sides have inside,
+        released together.
     upper_bound : float or None
         Certified upper bound on every cut of the *private* matrix that the solver saw, not of the graph; ``None`` where
         no matrix was released.
@@ -58,9 +62,19 @@ class PrivateCutResult(TableResult):
 
     @property
     def estimated_fraction(self) -> float:
-        """Estimated value over estimated total weight: a random cut has 0.5."""
+        """Estimated value over estimated total weight, within [0, 1]; NaN if no weight was found. Chance has 0.5."""
         total = self.estimated_total_weight
-        return self.estimated_value / total if total > 0 else float("nan")
+        return min(max(self.estimated_value / total, 0.0), 1.0) if total > 0 else float("nan")
+
+    def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the exact fraction with probability `level`: :func:`dpgraph.denoise.ratios`.
+
+        The noise on the total is that of both its parts. Noise on a grid is taken for up to a step wider.
+        """
+        step = next((line.sensitivity for line in self.privacy.entries if line.name == "cut weight"), 0.0)
+        variance = (self.estimated_value_std + step / math.sqrt(2.0)) ** 2
+        noise = Noise(variance, 2 * variance, variance)
+        return ratio_interval(self.estimated_value, self.estimated_total_weight, noise, level=check_level(level))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node`` and ``side``."""

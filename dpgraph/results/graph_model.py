@@ -46,7 +46,7 @@ class PrivateGraphModel(TableResult):
         Private number of triangles. A drawn graph says how many it has: ``model.sample().graph["triangles"]``.
     clustering, least_degree : int
         Private sum over vertices of C(m, 2) t/C(max(d, m), 2), d being the degree, t the triangles at the vertex and m
-        the `least_degree`, which is public.
+        the `least_degree`, which is public. -1 if it was not released.
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
     """
@@ -68,8 +68,8 @@ class PrivateGraphModel(TableResult):
 
     @property
     def communities(self) -> list[set[Hashable]]:
-        """The communities in the caller's labels; set k holds the vertices of label k."""
-        return vertex_sets(self.nodes, self.labels)
+        """The communities in the caller's labels, the largest first; `labels` says which block of weights is whose."""
+        return sorted(vertex_sets(self.nodes, self.labels), key=len, reverse=True)
 
     def adjacency(self, rng: int | np.random.Generator | None = None) -> sparse.csr_array:
         """Draw a graph as a symmetric 0/1 matrix, rows in the order of `nodes`.

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
         local_correlation,
     )
     from dpgraph.sos.moments.relaxation import lasserre
+    from dpgraph.sos.seed_search import SolverOptions
 
 __all__ = [
     "PseudoDistribution",
+    "SolverOptions",
     "TwoCSP",
     "global_correlation",
     "independent_rounding",
@@ -28,7 +30,11 @@ __all__ = [
 ]
 
 # Imported on first use: some of them load numba.
-_ELSEWHERE = {"TwoCSP": "dpgraph.instance", "lasserre": "dpgraph.sos.moments.relaxation"}
+_ELSEWHERE = {
+    "SolverOptions": "dpgraph.sos.seed_search",
+    "TwoCSP": "dpgraph.instance",
+    "lasserre": "dpgraph.sos.moments.relaxation",
+}
 
 
 if not TYPE_CHECKING:  # a checker that saw this would take any name

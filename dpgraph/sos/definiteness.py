@@ -6,12 +6,15 @@ pivoting is at most ``gamma tr(A)`` in norm, ``gamma = (n + 2) u/(1 - (n + 2) u)
 the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <= sqrt(a_ii a_jj) entrywise).
 """
 
+import time
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
 from dpgraph.compiled import Rows
 from dpgraph.sos.elimination import DENSE, LARGEST_PIVOT_DEGREE, TOO_LARGE, eliminate_low_degree
+from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import FloatArray
 
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
@@ -19,7 +22,8 @@ DENSE_LIMIT = 6000
 
 #: Larger matrices with more entries in a row are not eliminated.
 _LARGE, _MOST_MEAN_DEGREE = 50_000, 10
-_PANEL = 1024  # columns: up to that many one call of LAPACK does it
+_PANEL = 256  # columns: up to that many one call of LAPACK does it
+_OPERATIONS = 3e10  # cubes of the order in a second of a fast core: slower ones are stopped between panels
 _UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -33,7 +37,11 @@ def _cholesky_completes(A: FloatArray) -> bool:
     """Factorise in place, a panel at a time: an interrupt does not wait for all of a large matrix."""
     if not np.all(A.diagonal() > 0.0):
         return False
+    if time.monotonic() + len(A) ** 3 / _OPERATIONS > deadline():
+        return False  # there is no time for it
     for first in range(0, len(A), _PANEL):
+        if time_is_up():
+            return False
         panel, below = slice(first, first + _PANEL), slice(first + _PANEL, None)
         A[first:, panel] -= A[first:, :first] @ A[panel, :first].T
         factor, info = lapack.dpotrf(A[panel, panel], lower=1)

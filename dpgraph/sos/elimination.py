@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import Rows, njit
-from dpgraph.threads import Stop, on_thread
+from dpgraph.compiled import Rows, at_once, njit
+from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -187,7 +187,10 @@ def eliminate_low_degree(rows: Rows, diagonal: FloatArray, dense_limit: int) -> 
     The rows are those of a symmetric matrix without a diagonal, sorted; `diagonal` is overwritten. The outcome is
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
-    outcome, pool = on_thread(_eliminate, rows, diagonal, dense_limit)
+    work = max(diagonal.size - dense_limit, 0) * LARGEST_PIVOT_DEGREE + 8 * (rows.indices.size + diagonal.size)
+    outcome, pool = on_thread(at_once(_eliminate, work), rows, diagonal, dense_limit)
+    if time_is_up():  # it may have been stopped
+        outcome = TOO_LARGE
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)

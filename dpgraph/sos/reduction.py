@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import Rows, njit
+from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.elimination import RowPool, remaining, row_pool, subtract_row, take_row
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -30,14 +30,14 @@ def reduce_low_degree(
     vertices (n,): its value is that in the smaller matrix plus a constant. Last, how many times an entry was rounded.
     """
     A = matrix.sorted_indices()
-    pool, order, neighbours, weights = on_thread(_eliminate, Rows.of(A), most)
+    pool, order, neighbours, weights = on_thread(at_once(_eliminate, 4 * (A.nnz + A.shape[0])), Rows.of(A), most)
     rest, kept = remaining(pool)
     # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.
     # One of degree 3 takes those that are added to others; four sums make each of its three edges.
     degrees = np.sum(neighbours >= 0, axis=1)
     single, threes = int(np.sum((degrees == 1) | (degrees == 2))), int(np.sum(degrees == 3))
     roundings = (A.nnz - rest.nnz) // 2 - single + 12 * threes
-    return rest, kept, partial(_extend, kept, order, neighbours, weights), roundings
+    return rest, kept, partial(at_once(_extend, 3 * order.size), kept, order, neighbours, weights), roundings
 
 
 @njit()

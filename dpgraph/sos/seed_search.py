@@ -17,6 +17,7 @@ import numpy as np
 
 from dpgraph.arguments import as_number, check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 SearchMode = Literal["beam", "sampled", "optimal"]
@@ -26,7 +27,13 @@ Callback = Callable[[float, float, float], object]
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made."""
+    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made.
+
+    The public functions fill it from their keywords; the solvers inside take it whole.
+
+    >>> SolverOptions(seeds=2, time_limit=1.0).seeds
+    2
+    """
 
     seeds: int = 1
     rounds: int = 100
@@ -187,9 +194,10 @@ def search_seeds(
         if mode == "sampled":
             nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=by_value, reverse=True)
         else:
-            children = sorted(
-                (child for node in nodes for child in _children(problem, node)), key=by_value, reverse=True
-            )
+            found = [child for node in nodes for child in _children(problem, node)]
+            if time_is_up():  # some may be missing
+                break
+            children = sorted(found, key=by_value, reverse=True)
             open_ = [child for child in children if child.bound > lower_bound]
             nodes = (open_ or children)[:beam]
             kept = set(map(id, nodes))
@@ -209,7 +217,8 @@ def search_seeds(
 
 def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:
     variable = int(problem.correlation(node).drops.argmax())
-    return [problem.pin(node, variable, a) for a in range(problem.probabilities(node, variable).size)]
+    labels = range(problem.probabilities(node, variable).size)
+    return [problem.pin(node, variable, a) for a in labels if not time_is_up()]
 
 
 def _sampled(problem: SeedProblem[Node], node: Node, rng: np.random.Generator) -> Node:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dpgraph.result import Result
-from dpgraph.sos.seed_search import TraceEntry
+from dpgraph.sos.proofs import Certificate, Proof
+from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Objective: TypeAlias = "CutObjective | CSPObjective"
 
 _IN_UNITS = ("value", "upper_bound", "relaxation_value", "local_correlation")
-#: Bounds are rounded up by less than this share of their size, and values are rounded too.
+#: Bounds are rounded up by less than this share of the sum of weights, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.
 _SHARE = 1e-3
@@ -31,12 +32,12 @@ def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """Whether `bound`, which no solution exceeds, leaves no room above `value` but for rounding.
 
     Where values are multiples of a unit: none of them above `value` is at most `bound`. Elsewhere: `bound` exceeds
-    `value` by at most 1e-12 of its size, and by at most a thousandth of the least weight: beside a weight of 1e13 the
-    first condition alone would let ten units pass as rounding, and a better solution with them.
+    `value` by at most 1e-12 of the sum of all weights, and by at most a thousandth of the least one: beside a weight of
+    1e13 the first condition alone would let ten units pass as rounding, and a better solution with them.
     """
     if objective.unit:
         return value >= floored(objective, bound)
-    return value >= bound - min(_ROUNDING * abs(bound), _SHARE * objective.least_weight())
+    return value >= bound - min(_ROUNDING * objective.magnitude(), _SHARE * objective.least_weight())
 
 
 def to_beat(objective: Objective, value: float) -> float:
@@ -65,15 +66,21 @@ class ExactResult(Result):
     value : float
         What the solution is worth: the weight across a cut, the total that an assignment earns.
     upper_bound : float
-        No solution is worth more. How that is known: `certificate`.
+        No solution is worth more. How that is known: `bound_kind` and `certificate`.
     global_correlation, local_correlation : float
         Of the pseudo-distribution that was rounded (:mod:`dpgraph.sos.cut.conditioning`); independent rounding of it
         has expected value ``relaxation_value - local_correlation``.
     status : str
         "optimal" when the upper bound proves the solution optimal, otherwise "bounded".
-    certificate : str
+    bound_kind : str
         "proven" (rounding errors included), "trivial" (the sum of the positive weights, or of the largest entries), or
         "lanczos" (holds with probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
+    certificate : Certificate or None
+        What proves a bound to others: ``certificate.save(path)``, then ``python -m dpgraph.sos.check PATH``. Its
+        ``certificate.bound`` is that of the relaxation where `upper_bound` owes something to seeds or to a search that
+        keeps no record. None where nothing of the kind is known: `uncertified` says why.
+    uncertified : str
+        Why there is no certificate; empty where there is one.
     relaxation_value : float
         Value of the relaxation after pinning seeds.
     trace : tuple of TraceEntry
@@ -85,9 +92,11 @@ class ExactResult(Result):
     global_correlation: float
     local_correlation: float
     status: str
-    certificate: str
+    bound_kind: str
     relaxation_value: float
     trace: tuple[TraceEntry, ...]
+    certificate: Certificate | None = None
+    uncertified: str = ""
 
     @property
     def gap(self) -> float:
@@ -100,6 +109,7 @@ class Solution(ExactResult):
     """What a solver found, in its own numbers."""
 
     labels: IntArray  #: side of each vertex, 0 for vertex 0, or position of the label of each variable
+    proof: Proof | None = None  #: of the bound, or of a weaker one
 
     @classmethod
     def of(
@@ -108,10 +118,14 @@ class Solution(ExactResult):
         labels: IntArray,
         *,
         bound: float,
-        certificate: str,
+        kind: str,
         trace: tuple[TraceEntry, ...],
+        proof: Proof | str,
     ) -> Solution:
-        """The solution at the end of a search; `bound` may be below its value by rounding errors."""
+        """The solution at the end of a search; `bound` may be below its value by rounding errors.
+
+        The `proof` is one, or the reason why there is none.
+        """
         value, last = objective.value(labels), trace[-1]
         bound = max(floored(objective, bound), value)
         return cls(
@@ -119,15 +133,35 @@ class Solution(ExactResult):
             value=value,
             relaxation_value=last.value,
             upper_bound=bound,
-            certificate=certificate,
+            bound_kind=kind,
+            proof=None if isinstance(proof, str) else proof,
+            uncertified=proof if isinstance(proof, str) else "",
             global_correlation=last.global_correlation,
             local_correlation=last.local_correlation,
             trace=trace,
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
-    def shared(self, exponent: int = 0) -> dict[str, Any]:
-        """What a result in the caller's names takes over, for values in units of ``2**exponent``."""
+    @classmethod
+    def exact(
+        cls, objective: Objective, labels: IntArray, bound: float, options: SolverOptions, proof: Proof
+    ) -> Solution:
+        """The best there is, found without a relaxation; whoever watches is told."""
+        value = objective.value(labels)
+        trace = (TraceEntry(0, value, max(bound, value), 0.0, 0.0),)
+        solution = cls.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
+        if options.callback is not None:
+            options.callback(0.0, solution.value, solution.upper_bound)
+        return solution
+
+    def shared(self, exponent: int = 0, instance: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What a result in the caller's names takes over, for values in units of ``2**exponent``.
+
+        With an `instance`, as in the file of a certificate, that of the solution too.
+        """
         shared = {field.name: getattr(self, field.name) for field in fields(ExactResult)}
         shared |= {name: float(np.ldexp(shared[name], exponent)) for name in _IN_UNITS}
+        if instance is not None and self.proof is not None:
+            solved = {"solution": self.labels.tolist(), "value": shared["value"], "bound": shared["upper_bound"]}
+            shared["certificate"] = Certificate({**instance, **solved}, self.proof, exponent)
         return shared | {"trace": tuple(entry.scaled(exponent) for entry in self.trace)}

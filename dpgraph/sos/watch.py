@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, ParamSpec, Self, TypeVar
 
 from tqdm import tqdm
 
+from dpgraph.arguments import check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Objective, floored, is_optimal, relative_gap
+from dpgraph.threads import deadline, within
 
 _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500  # of a search with a time limit
 _MOST_PATIENT_SWEEPS = 12_500
 _SHORT_SWEEPS = (20, 40, 80, 160, 320, 640, 1280)  # before a patient search without a limit
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def keeps_time_limit(solve: Callable[P, R]) -> Callable[P, R]:
+    """A solver whose `time_limit`, a keyword, ends whatever runs in it: kernels, proofs, and reading the graph."""
+
+    @wraps(solve)
+    def timed(*args: P.args, **kwargs: P.kwargs) -> R:
+        limit: Any = kwargs.get("time_limit")
+        if limit is not None:
+            check_positive("time_limit", limit)
+        with within(limit):
+            return solve(*args, **kwargs)
+
+    return timed
 
 
 class Watch:
@@ -32,7 +52,8 @@ class Watch:
         self.value = -math.inf
         self.bound = math.inf
         self._began = time.monotonic()
-        self._deadline = math.inf if options.time_limit is None else self._began + options.time_limit
+        mine = math.inf if options.time_limit is None else self._began + options.time_limit
+        self._deadline = min(mine, deadline())
         self._bar: Any = tqdm(total=options.seeds + 2, disable=not options.progress, desc=title, unit="stage")
 
     def __enter__(self) -> Self:

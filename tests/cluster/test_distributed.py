@@ -341,7 +341,14 @@ def test_bad_rows_are_refused_in_one_sentence_and_their_owner_finds_them(client,
     (tmp_path / "a.csv").write_text("\n".join(["source,target,weight", *rows]))
     rows[20] = rows[40] = FAULTS[fault]
     (tmp_path / "b.csv").write_text("\n".join(["source,target,weight", *rows]))
+    with pytest.raises(dpgraph.InvalidGraphError, match=r"; 2 rows, the first of them row 21 of b.csv, .* No budget"):
+        dpgraph.edge_frame(str(tmp_path), nodes=N, weight="weight")
     budget = dpgraph.PrivacyAccountant(epsilon=3.0)
+    if fault != "a negative weight":
+        kept = dpgraph.edge_frame(str(tmp_path), nodes=N, weight="weight", unknown="drop")
+        assert (kept.summary().rows, kept.summary().dropped) == (100, 2)
+        dpgraph.private_degrees(kept, epsilon=1.0, weight="weight", max_weight=1.0)
+        return
     table = dpgraph.edge_frame(str(tmp_path), nodes=N)
     with pytest.raises(dpgraph.InvalidGraphError, match=r"at least one row .* find_fault .* spent") as caught:
         dpgraph.private_degrees(table, epsilon=1.0, weight="weight", max_weight=1.0, accountant=budget)

@@ -18,6 +18,7 @@ from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.releases.sweeps.core import PublicIterate, release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, repeated_core
 from dpgraph.tuning import REPEATS
+from tests.about import each
 from tests.cut_labels import release_cut_labels
 
 EVEN = np.full(2000, 50.0)
@@ -42,7 +43,7 @@ def watched_sweeps(sweeps, core, n=30):
     return looks, X, last, call.ledger
 
 
-@pytest.mark.parametrize("sweeps", [1, 2, 5])
+@each("sweeps", [1, 2, 5], parts=2)
 def test_in_the_first_sweep_a_row_sees_rows_before_it_and_later_all_others_of_the_core(sweeps):
     core = Core(np.random.default_rng(1).permutation(30), 20)
     looks, X, last, _ = watched_sweeps(sweeps, core)
@@ -77,7 +78,7 @@ def iterate_of(n, readings, looks):
     return PublicIterate(oracle, drawn, (1.0, 2.0))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30), parts=2)
 def test_whatever_is_read_and_set_in_whatever_order_of_two_rows_one_first_reading_does_not_see_the_other(seed):
     """The condition of the theorem: rows are read, set and replaced at random, and set before they are read too."""
     rng, looks, first = np.random.default_rng(seed), [], {}
@@ -110,7 +111,7 @@ def test_a_row_cannot_be_set_before_its_first_reading_and_then_have_one():
         iterate.read(np.array([0, 1]))
 
 
-@pytest.mark.parametrize(("size", "pairs"), [(30, Pairs.ANY), (20, Pairs.INSIDE_CORE)])
+@each("size, pairs", [(30, Pairs.ANY), (20, Pairs.INSIDE_CORE)], parts=2)
 def test_one_line_pays_for_all_readings(size, pairs):
     *_, ledger = watched_sweeps(4, Core(np.arange(30), size))
     (line,) = ledger.entries
@@ -130,7 +131,7 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 50.0])
+@each("epsilon", [0.01, 0.3, 1.0, 3.0, 50.0], parts=2)
 def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_budget_and_degree(epsilon):
     repeats = [number_of_repeats(epsilon, degree) for degree in (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4, 1e6)]
     assert repeats == sorted(repeats)
@@ -146,8 +147,8 @@ def test_a_noisy_average_degree_above_n_brings_no_repeated_readings_at_a_tiny_ep
     assert not [entry for entry in call.ledger.entries if entry.mechanism == "K-norm"]
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "degree", "even", "choices", "repeats"),
+@each(
+    "epsilon, degree, even, choices, repeats",
     [
         (0.5, 99.0, True, True, 0),  # 2.9 for 3
         (1.0, 50.0, True, True, 5),
@@ -160,6 +161,7 @@ def test_a_noisy_average_degree_above_n_brings_no_repeated_readings_at_a_tiny_ep
         (1.2, 99.0, False, False, 0),
         (1.0, -1.0, True, False, 0),
     ],
+    parts=2,
 )
 def test_labels_are_read_repeatedly_where_that_was_found_to_be_better(epsilon, degree, even, choices, repeats):
     degrees = EVEN if even else np.repeat([25.0, 100.0], 1000)
@@ -177,7 +179,7 @@ def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_wher
     assert repeated_core(EVEN, 2.0, rng).size == EVEN.size
 
 
-@pytest.mark.parametrize("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+@each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
 def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     G = dpgraph.datasets.planted_cut(400, 60, -0.4, rng=1)
     cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
@@ -206,7 +208,7 @@ def test_without_noise_the_sweeps_find_a_local_optimum():
     assert np.mean(fields * (1.0 - 2.0 * labels) <= 0) > 0.97
 
 
-@pytest.mark.parametrize("weights", [(0.001, 1.0), (0.5, 3.0)])
+@each("weights", [(0.001, 1.0), (0.5, 3.0)], parts=2)
 def test_weighted_graphs_are_rounded_to_the_grid_of_the_noise_and_pay_for_it(weights):
     rng = np.random.default_rng(0)
     G = nx.gnp_random_graph(200, 0.4, seed=2)
@@ -223,8 +225,8 @@ def lines_of(result):
     return [(line.name, line.mechanism) for line in result.privacy.entries]
 
 
-@pytest.mark.parametrize(
-    ("k", "options", "line"),
+@each(
+    "k, options, line",
     [
         (3, {}, ("fields, 4 sweeps", "K-norm")),
         (2, {"epsilon": 2.0}, ("fields, 3 sweeps", "K-norm")),
@@ -234,6 +236,7 @@ def lines_of(result):
         (3, {"noise": "laplace"}, ("labels, sweep 4", "noisy maximum")),
         (3, {"delta": 1e-6}, ("fields, 4 sweeps", "K-norm")),  # a delta is not spent
     ],
+    parts=2,
 )
 def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quieter(k, options, line):
     options = {"epsilon": 4.0, "delta": 0.0, "noise": "auto"} | options

@@ -1,5 +1,7 @@
 """No public choice leads to answers that are fair coins: below epsilon 1e-6 they are refused, or not chosen."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from dpgraph.problems.embedding.strategies import EMBEDDINGS
 from dpgraph.problems.strategy import Facts
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.releases.sweeps.two_stage import response_core
+from tests.about import each
 
 #: The range of budgets ends at 1e-100: 1e-300 is refused whatever the mechanism.
 EPSILONS = [1e-3, 1e-5, 1.01e-6, 1e-6, 1e-7, 1e-9, 1e-13, 1e-100, 1e-300]
@@ -53,8 +56,7 @@ def check(ran, mechanism, epsilon):
         assert ran != "refused"
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", [m for m in CUTS.names if m != "permute-and-flip"])
+@each("mechanism, epsilon", [(m, e) for m in CUTS.names if m != "permute-and-flip" for e in EPSILONS], parts=4)
 def test_cuts(mechanism, epsilon):
     for seed in range(3 if mechanism == "auto" else 1):
         options = {"rng": seed, "on_halt": "fallback"}
@@ -62,28 +64,25 @@ def test_cuts(mechanism, epsilon):
         check(ran if ran != "data-independent" else mechanism, mechanism, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@each("epsilon", EPSILONS, parts=1)
 def test_cuts_of_a_few_vertices(epsilon):
     for mechanism in ("auto", "permute-and-flip"):
         check(run(dpgraph.private_max_cut, mechanism, epsilon, nx.complete_graph(6), rng=0), mechanism, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", EDGES.names)
+@each("mechanism, epsilon", list(itertools.product(EDGES.names, EPSILONS)), parts=4)
 def test_labels(mechanism, epsilon):
     for seed in range(3 if mechanism == "auto" else 1):
         check(run(dpgraph.private_max_k_cut, mechanism, epsilon, COMPLETE, 3, rng=seed), mechanism, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", EMBEDDINGS.names)
-@pytest.mark.parametrize("delta", [1e-6, 1e-12])
+@each("mechanism, epsilon, delta", list(itertools.product(EMBEDDINGS.names, EPSILONS, [1e-6, 1e-12])), parts=4)
 def test_embeddings(mechanism, epsilon, delta):
     function = dpgraph.private_normalized_adjacency
     check(run(function, mechanism, epsilon, COMPLETE, rank=2, delta=delta, rng=0), mechanism, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100])
+@each("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100], parts=1)
 def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
     for n in (2, 21, 30, 1000):
         assert choose(Facts(n, 1.0, epsilon)) in ("permute-and-flip", "bounded-iterates")

@@ -1,4 +1,4 @@
-"""How close every line of every ledger comes to its bound: the second table of docs/sensitivity.md.
+"""How close every line of every ledger comes to its bound: the table of benchmarks/results/ledger_ratios.md.
 
 ``python -m tests.privacy.ratios`` replays the pairs of all entries and prints, for each ledger line, the largest (true
 change) / (sensitivity of the line) and the entry that attains it; ``--seconds`` bounds the time of one entry,

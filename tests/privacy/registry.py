@@ -271,6 +271,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("private_densest_subgraph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
+    Entry("report", all_graph_neighbours, poisoned_graph(), options={"cut": True}, pure=True),
     Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),
     *(
         Entry(

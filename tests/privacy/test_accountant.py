@@ -22,6 +22,7 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.relation import Edge, Record
 from dpgraph.privacy.report import Pairs
+from tests.about import each
 
 EDGE = Edge()
 
@@ -100,7 +101,7 @@ def test_a_pure_budget_has_no_room_for_a_gaussian_call():
     assert accountant.spent == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("pure_first", [True, False])
+@each("pure_first", [True, False], parts=2)
 def test_a_mix_of_pure_and_gaussian_calls_is_at_least_as_strict_as_the_truth(pure_first):
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     kinds = [(0.3, 0.0), (0.6, 1e-6)]
@@ -145,7 +146,7 @@ def test_one_accountant_protects_one_neighbouring_relation():
     assert state(accountant) == before
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12), parts=2)
 def test_a_random_sequence_of_calls_never_loses_more_than_the_accountant_says(seed):
     """Against dp-accounting's privacy loss distribution, whose discretisation is pessimistic by at most 1 %."""
     rng = np.random.default_rng(seed)
@@ -187,9 +188,7 @@ def test_a_refused_first_call_does_not_fix_the_neighbouring_relation():
     assert accountant.report().adjacency == EDGE.words
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "slack"), [(0.0, 1e-6, 0.0), (1.0, -1e-6, 0.0), (1.0, 1.0, 0.0), (1.0, 1e-6, 1e-6)]
-)
+@each("epsilon, delta, slack", [(0.0, 1e-6, 0.0), (1.0, -1e-6, 0.0), (1.0, 1.0, 0.0), (1.0, 1e-6, 1e-6)], parts=2)
 def test_an_invalid_budget_is_refused_before_it_is_charged(epsilon, delta, slack):
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidParameterError):
@@ -197,7 +196,7 @@ def test_an_invalid_budget_is_refused_before_it_is_charged(epsilon, delta, slack
     assert accountant.spent == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit, MemoryError])
+@each("failure", [RuntimeError, KeyboardInterrupt, SystemExit, MemoryError], parts=2)
 def test_a_call_that_fails_after_its_debit_is_not_refunded(failure):
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
 
@@ -210,13 +209,13 @@ def test_a_call_that_fails_after_its_debit_is_not_refunded(failure):
     assert accountant.spent.epsilon == pytest.approx(0.6)
 
 
-@pytest.mark.parametrize("wrong", [1.0, "accountant", (1.0, 1e-6), PrivacyAccountant], ids=str)
+@each("wrong", [1.0, "accountant", (1.0, 1e-6), PrivacyAccountant], parts=2)
 def test_something_else_than_an_accountant_is_refused(wrong):
     with pytest.raises(InvalidParameterError, match="accountant must be"):
         call(1.0, accountant=wrong)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0, 1e-6), (-1, 1e-6), (math.nan, 1e-6), (1, 1), (1, -1e-9)])
+@each("epsilon, delta", [(0, 1e-6), (-1, 1e-6), (math.nan, 1e-6), (1, 1), (1, -1e-9)], parts=2)
 def test_an_impossible_total_is_refused(epsilon, delta):
     with pytest.raises(InvalidParameterError):
         PrivacyAccountant(epsilon=epsilon, delta=delta)
@@ -286,7 +285,7 @@ def test_after_a_free_choice_a_gaussian_mechanism_gets_all_and_a_pure_one_what_i
             ledger.stage(0.001)
 
 
-@pytest.mark.parametrize("stages", [(), (0.1,), (0.001, 0.001)], ids=["none", "too much", "two"])
+@each("stages", [(), (0.1,), (0.001, 0.001)], parts=2)
 def test_a_choice_that_is_not_free_or_was_not_made_decides_nothing(stages):
     ledger = call(1.0, 1e-6, staged=True)
     for epsilon in stages:
@@ -302,7 +301,7 @@ def test_a_pure_call_cannot_release_gaussian_noise():
     assert ledger.report().entries == ()
 
 
-@pytest.mark.parametrize("mu", [0.0, -0.1, math.nan])
+@each("mu", [0.0, -0.1, math.nan], parts=2)
 def test_a_release_without_a_positive_budget_is_an_error_not_a_free_release(mu):
     ledger = call(1.0)
     with pytest.raises((DPGraphError, ZeroDivisionError)):
@@ -472,7 +471,7 @@ def test_tasks_of_one_event_loop_keep_their_own_blocks():
 # --- copies ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+@each("duplicate", [copy.copy, copy.deepcopy, pickle.dumps], parts=2)
 def test_a_budget_cannot_be_duplicated(duplicate):
     with pytest.raises(TypeError, match="copied or pickled"):
         duplicate(PrivacyAccountant(epsilon=1.0, delta=1e-6))

@@ -21,6 +21,7 @@ from dpgraph.privacy.accounting import (
     gdp_mu,
     pure_dp_mu,
 )
+from tests.about import each
 
 EPSILONS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999)
@@ -38,13 +39,13 @@ def reference_delta(mu, epsilon):
         return float(normal_cdf(-epsilon / mu + mu / 2) - mp.exp(epsilon) * normal_cdf(-epsilon / mu - mu / 2))
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each("epsilon, delta", GRID, parts=2)
 def test_the_curve_agrees_with_eighty_digit_arithmetic(epsilon, delta):
     mu = gdp_mu(epsilon, delta)
     assert gdp_delta(mu, epsilon) == pytest.approx(reference_delta(mu, epsilon), rel=1e-10)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each("epsilon, delta", GRID, parts=2)
 def test_the_calibrated_gaussian_keeps_its_promise_and_wastes_nothing(epsilon, delta):
     mu = gdp_mu(epsilon, delta)
     assert reference_delta(mu, epsilon) <= delta
@@ -52,7 +53,7 @@ def test_the_calibrated_gaussian_keeps_its_promise_and_wastes_nothing(epsilon, d
     assert gaussian_scale(3.0, epsilon=epsilon, delta=delta) == pytest.approx(3.0 / mu, rel=1e-14)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each("epsilon, delta", GRID, parts=2)
 def test_epsilon_and_mu_are_inverse_to_each_other(epsilon, delta):
     # At tiny epsilon and delta near 1 the curve is flat: epsilon is the ill-conditioned side there, not mu.
     mu = gdp_mu(epsilon, delta)
@@ -60,21 +61,24 @@ def test_epsilon_and_mu_are_inverse_to_each_other(epsilon, delta):
     assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(e, d) for e, d in GRID if e <= 100 and d <= 0.5])
+@each("epsilon, delta", [(e, d) for e, d in GRID if e <= 100 and d <= 0.5], parts=2)
 def test_the_scale_agrees_with_dp_accounting(epsilon, delta):
     # dp-accounting's root search stops at an absolute tolerance of 1e-12 on sigma, far below 1e-6 of any sigma here.
     ours = gaussian_scale(1.0, epsilon=epsilon, delta=delta)
     assert ours == pytest.approx(dp_accounting.get_sigma_gaussian(epsilon, delta), rel=1e-6)
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 4.0, 60.0, 1000.0])
-@pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-6, 1e-3, 0.1])
+@each(
+    "delta, sigma",
+    list(itertools.product([1e-15, 1e-9, 1e-6, 1e-3, 0.1], [0.05, 0.3, 1.0, 4.0, 60.0, 1000.0])),
+    parts=2,
+)
 def test_epsilon_agrees_with_dp_accounting(sigma, delta):
     theirs = dp_accounting.get_epsilon_gaussian(sigma, delta, tol=1e-13)
     assert gdp_epsilon(1 / sigma, delta) == pytest.approx(theirs, rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6), parts=2)
 def test_random_sequences_of_gaussian_releases_match_the_privacy_loss_distribution(seed):
     rng = np.random.default_rng(seed)
     mus = rng.uniform(0.05, 0.6, size=rng.integers(2, 7))
@@ -88,7 +92,7 @@ def test_random_sequences_of_gaussian_releases_match_the_privacy_loss_distributi
         assert theirs * 0.99 <= gdp_epsilon(composed, delta) <= theirs * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4), parts=2)
 def test_pure_releases_entered_as_gaussian_dp_are_never_undercharged(seed):
     rng = np.random.default_rng(100 + seed)
     pures = rng.uniform(0.05, 0.5, size=3)
@@ -103,7 +107,7 @@ def test_pure_releases_entered_as_gaussian_dp_are_never_undercharged(seed):
         assert gdp_epsilon(composed, delta) >= loss.get_epsilon_for_delta(delta) * 0.995
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0, 30.0, 700.0, 1e4])
+@each("epsilon", [1e-3, 0.1, 1.0, 5.0, 30.0, 700.0, 1e4], parts=2)
 def test_a_pure_release_satisfies_its_gaussian_parameter_at_every_type_one_error(epsilon):
     # Randomised response is the worst epsilon-DP mechanism; its only corner is (1/(1+e^eps), 1/(1+e^eps)).
     mu = pure_dp_mu(epsilon)
@@ -116,8 +120,7 @@ def test_a_pure_release_satisfies_its_gaussian_parameter_at_every_type_one_error
 EXTREME_DELTAS = (5e-324, 1e-300, 1e-20, 1e-6, 0.5, 1 - 1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [1e-100, 1e-15, 1e-9, 1e-6, 1e6, 1e9, 1e12])
-@pytest.mark.parametrize("delta", EXTREME_DELTAS)
+@each("delta, epsilon", list(itertools.product(EXTREME_DELTAS, [1e-100, 1e-15, 1e-9, 1e-6, 1e6, 1e9, 1e12])), parts=2)
 def test_budgets_far_beyond_all_use_are_calibrated_too(epsilon, delta):
     mu = gdp_mu(epsilon, delta)
     with mp.workdps(400):
@@ -128,15 +131,14 @@ def test_budgets_far_beyond_all_use_are_calibrated_too(epsilon, delta):
         assert 1 - max(conditioning, 1e-8) <= exact / mpf(delta) <= 1
 
 
-@pytest.mark.parametrize("epsilon", [1e15, 1e18, 1e30, 1e100, 1e300])
-@pytest.mark.parametrize("delta", EXTREME_DELTAS)
+@each("delta, epsilon", list(itertools.product(EXTREME_DELTAS, [1e15, 1e18, 1e30, 1e100, 1e300])), parts=2)
 def test_at_gigantic_budgets_mu_is_the_root_of_twice_epsilon(epsilon, delta):
     mu = gdp_mu(epsilon, delta)
     assert mu == pytest.approx(math.sqrt(2 * epsilon), rel=1e-5)
     assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [1e-100, 1e-17, 1e-9, 0.1, 0.999, 1.001])
+@each("epsilon", [1e-100, 1e-17, 1e-9, 0.1, 0.999, 1.001], parts=2)
 def test_the_gaussian_parameter_of_a_small_pure_release_keeps_its_digits(epsilon):
     mu = pure_dp_mu(epsilon)
     with mp.workdps(250):
@@ -144,7 +146,7 @@ def test_the_gaussian_parameter_of_a_small_pure_release_keeps_its_digits(epsilon
         assert float((mpf(1) / 2 - normal_cdf(-mpf(mu) / 2)) / (mpf(1) / 2 - corner)) == pytest.approx(1.0, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", [5e-324, 1e-101, 1.1e300, 1e308, 10**400])
+@each("epsilon", [5e-324, 1e-101, 1.1e300, 1e308, 10**400], parts=2)
 def test_an_epsilon_that_no_noise_scale_could_hold_is_refused(epsilon):
     with pytest.raises(InvalidParameterError, match=r"epsilon must be .* in \[1e-100, 1e\+300\]; got"):
         gdp_mu(epsilon, 1e-6)
@@ -195,7 +197,7 @@ BAD_EPSILONS = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, "1", None, True, 1j
 BAD_DELTAS = [0, 0.0, 1, 1.0, -1e-6, 1.5, math.nan, math.inf, "1e-6", None, True, [1e-6]]
 
 
-@pytest.mark.parametrize("epsilon", BAD_EPSILONS, ids=repr)
+@each("epsilon", BAD_EPSILONS, parts=2)
 def test_an_impossible_epsilon_is_refused_by_name(epsilon):
     with pytest.raises(InvalidParameterError, match="epsilon"):
         check_epsilon(epsilon)
@@ -205,7 +207,7 @@ def test_an_impossible_epsilon_is_refused_by_name(epsilon):
         pure_dp_mu(epsilon)
 
 
-@pytest.mark.parametrize("delta", BAD_DELTAS, ids=repr)
+@each("delta", BAD_DELTAS, parts=2)
 def test_an_impossible_delta_is_refused_by_name(delta):
     with pytest.raises(InvalidParameterError, match="delta"):
         check_delta(delta)
@@ -215,18 +217,18 @@ def test_an_impossible_delta_is_refused_by_name(delta):
         gdp_epsilon(1.0, delta)
 
 
-@pytest.mark.parametrize("value", [np.float64(0.5), np.float32(0.5), np.int64(1), 1])
+@each("value", [np.float64(0.5), np.float32(0.5), np.int64(1), 1], parts=2)
 def test_numpy_numbers_are_numbers(value):
     assert check_epsilon(value) == float(value)
 
 
-@pytest.mark.parametrize("sensitivity", [0, -1.0, math.nan, math.inf])
+@each("sensitivity", [0, -1.0, math.nan, math.inf], parts=2)
 def test_an_impossible_sensitivity_is_refused(sensitivity):
     with pytest.raises(InvalidParameterError, match="sensitivity"):
         gaussian_scale(sensitivity, epsilon=1.0, delta=1e-6)
 
 
-@pytest.mark.parametrize("mu", [-1.0, math.nan, math.inf])
+@each("mu", [-1.0, math.nan, math.inf], parts=2)
 def test_an_impossible_mu_is_refused(mu):
     with pytest.raises(InvalidParameterError, match="mu"):
         gdp_delta(mu, 1.0)
@@ -248,8 +250,7 @@ def gdp_delta_at(mu, epsilon):
     return phi[0] - math.exp(epsilon) * phi[1]
 
 
-@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0, 8.0])
-@pytest.mark.parametrize("delta", [1e-8, 1e-6, 1e-2])
+@each("delta, epsilon", list(itertools.product([1e-8, 1e-6, 1e-2], [0.25, 1.0, 4.0, 8.0])), parts=2)
 def test_a_choice_of_the_free_epsilon_adds_nothing_to_delta_and_twice_as_much_would(epsilon, delta):
     free, mu = free_choice_epsilon(epsilon, delta), gdp_mu(epsilon, delta)
     assert 0.005 * epsilon < free < epsilon

@@ -6,10 +6,10 @@ import math
 from collections.abc import Set as AbstractSet
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 from dpgraph.exceptions import MechanismHalted
+from tests.about import each
 from tests.privacy.registry import ENTRIES
 
 #: Given by the test, or a budget that only the caller can name.
@@ -52,7 +52,7 @@ def explicit_defaults(entry, data):
     return defaults
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+@each("entry", ENTRIES)
 def test_explicit_defaults_change_nothing(entry):
     _, data, _ = entry.pairs[0]
     defaults = explicit_defaults(entry, data)

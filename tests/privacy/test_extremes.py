@@ -16,13 +16,19 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
 from dpgraph.releases.all_cuts import LARGEST
-from tests.about import about
+from tests.about import about, each
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES
 
+
+def of_each_strategy(entries):
+    """One entry of each strategy of each function: the options of a strategy read no other input."""
+    return list({(e.function, e.options.get("mechanism"), e.persons): e for e in reversed(entries)}.values())
+
+
 GRAPH_ENTRIES = [entry for entry in ENTRIES if entry.private == "G" and "rank" not in entry.options]
-EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
-EACH_GRAPH = pytest.mark.parametrize("entry", GRAPH_ENTRIES, ids=lambda entry: entry.label)
+EACH = each("entry", ENTRIES)
+EACH_GRAPH = each("entry", of_each_strategy(GRAPH_ENTRIES))
 
 
 def run_strictly(entry, data, **options):
@@ -89,10 +95,9 @@ def answered_in_labels(result, nodes):
             assert sum(map(len, result.partition)) == len(nodes)
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in GRAPH_ENTRIES if entry.function != "private_statistic"], ids=lambda entry: entry.label
-)  # which counts edges
+@each("entry", [entry for entry in of_each_strategy(GRAPH_ENTRIES) if entry.function != "private_statistic"])
 def test_the_unit_of_the_weights_does_not_matter(entry):
+    """Statistics count edges, and have none."""
     half = np.triu(np.random.default_rng(0).random((9, 9)), 1)
     for max_weight in (1e-100, 1e-30, 1e30, 1e100):
         options = dict(entry.options)
@@ -116,7 +121,7 @@ BAD = {
 }
 
 
-@EACH_GRAPH
+@each("entry", list({entry.function: entry for entry in GRAPH_ENTRIES}.values()), parts=1)
 def test_bad_input_is_one_of_the_packages_errors(entry):
     for name, G in BAD.items():
         with about(name), pytest.raises(DPGraphError, match="expected"):
@@ -128,7 +133,7 @@ NUMERIC = [entry for entry in ENTRIES if entry.private not in ("instance", "netw
 ODD_NUMBERS = (np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1e308, -1e308, 2.0**60)
 
 
-@pytest.mark.parametrize("entry", NUMERIC, ids=lambda entry: entry.label)
+@each("entry", of_each_strategy(NUMERIC))
 def test_an_odd_number_in_a_private_argument_is_an_error_of_the_package_or_a_finite_answer(entry):
     _, data, _ = entry.pairs[0]
     for number in ODD_NUMBERS:

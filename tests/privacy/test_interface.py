@@ -23,20 +23,14 @@ from dpgraph.exceptions import (
 from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger
-from tests.about import about
+from tests.about import about, each
 from tests.privacy.registry import ENTRIES, NetworkxEntry, public_private_functions
 from tests.privacy.replay import assert_same
 
 FUNCTIONS = public_private_functions()
-EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
-EACH_SEEDABLE = pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.seedable], ids=lambda entry: entry.label
-)
-EACH_WITH_DELTA = pytest.mark.parametrize(
-    "entry",
-    [entry for entry in ENTRIES if "delta" in inspect.signature(entry.code).parameters],
-    ids=lambda entry: entry.label,
-)
+EACH = each("entry", ENTRIES)
+EACH_SEEDABLE = each("entry", [entry for entry in ENTRIES if entry.seedable])
+EACH_WITH_DELTA = each("entry", [entry for entry in ENTRIES if "delta" in inspect.signature(entry.code).parameters])
 #: Large enough that no test of a mechanism halts on the inputs of the registry.
 EPSILON = 1e4
 
@@ -72,7 +66,7 @@ def test_every_exported_name_that_promises_privacy_is_a_function_that_spends_a_b
 # --- signatures ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each("name", sorted(FUNCTIONS), parts=1)
 def test_privacy_arguments_are_keyword_only_and_nothing_has_a_data_driven_default(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     assert parameters["epsilon"].kind is inspect.Parameter.KEYWORD_ONLY
@@ -85,7 +79,7 @@ def test_privacy_arguments_are_keyword_only_and_nothing_has_a_data_driven_defaul
         assert parameters["delta"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - set(ANSWERED)))
+@each("name", sorted(set(FUNCTIONS) - set(ANSWERED)), parts=1)
 def test_the_documentation_states_the_guarantee(name):
     text = inspect.getdoc(FUNCTIONS[name])
     for part in ("Parameters", "Returns", "Raises", "*Guarantee.*", "References", ">>>"):

@@ -17,6 +17,7 @@ from dpgraph.privacy.grid import laplace_grid, laplace_quantile, split
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.subgraphs import release_by_local_bounds
+from tests.about import each
 
 SCALES = [float(f"1e{k}") * m for k in range(-3, 16) for m in (1.0, 1 / 3)] + [2.0**28, 2.0**29 - 1, 2.0**29, 2.0**49]
 DELTAS = [float(f"1e{k}") for k in range(-3, -16, -1)]
@@ -55,7 +56,7 @@ def values(scale, slack):
     return sorted({place % step for place in places})
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@each("scale", SCALES, parts=2)
 def test_the_bound_fails_with_its_probability_at_most_and_is_not_wasteful(scale):
     with mpmath.workdps(50):
         for delta in DELTAS:
@@ -66,8 +67,7 @@ def test_the_bound_fails_with_its_probability_at_most_and_is_not_wasteful(scale)
                 assert max(failure(scale, value, shorter) for value in values(scale, shorter)) > delta
 
 
-@pytest.mark.parametrize("bits", [0, 1, 2])
-@pytest.mark.parametrize("scale", [5.0, 17.0, 50.0])
+@each("scale, bits", list(itertools.product([5.0, 17.0, 50.0], [0, 1, 2])), parts=2)
 def test_the_worst_value_between_two_points_is_found(scale, bits, monkeypatch):
     """On coarse grids every value and every slack is tried: the least slack that does is the quantile."""
     monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
@@ -86,7 +86,7 @@ def test_what_was_used_before_exceeds_its_delta():
         assert failure(1e12, 0, ideal) > 1.0005e-10
 
 
-@pytest.mark.parametrize(("scale", "bits"), [(3.7, 28), (40.0, 1)])
+@each("scale, bits", [(3.7, 28), (40.0, 1)], parts=2)
 def test_draws_fall_below_as_often_as_the_law_says(scale, bits, monkeypatch):
     monkeypatch.setattr("dpgraph.privacy.grid.LAPLACE_BITS", bits)
     value, slack = 1003, laplace_quantile(scale, 0.2)
@@ -108,7 +108,7 @@ class _Width(Subgraphs):
         return 0
 
 
-@pytest.mark.parametrize("width", [2**53 + 1, 2**60 - 1, 3 * 2**70 + 5])
+@each("width", [2**53 + 1, 2**60 - 1, 3 * 2**70 + 5], parts=2)
 def test_rounding_of_a_large_number_to_a_double_is_part_of_the_bound(width, monkeypatch):
     """With noise of 0 that still leaves the bound at the width: the double that is released may lie below it."""
     monkeypatch.setattr(NoiseSource, "_laplace", lambda self, shape, scale: np.zeros(shape))
@@ -120,8 +120,7 @@ def test_rounding_of_a_large_number_to_a_double_is_part_of_the_bound(width, monk
     assert released.noise["law"] == "Laplace"
 
 
-@pytest.mark.parametrize("scale", [0.2, 0.7, 3.0, 40.3, 1e6, 3e12])
-@pytest.mark.parametrize("miss", [0.3, 0.05, 1e-6])
+@each("miss, scale", list(itertools.product([0.3, 0.05, 1e-6], [0.2, 0.7, 3.0, 40.3, 1e6, 3e12])), parts=2)
 def test_an_interval_of_laplace_noise_covers_what_it_says(scale, miss):
     width = half_width({"law": "Laplace", "scale": scale}, miss)
     assert width <= 1.002 * scale * math.log(1 / miss) + 1
@@ -140,8 +139,7 @@ def test_the_event_and_its_slack_are_one_entry():
         call.laplace_event("bound", 4e-7, scale=5.0)
 
 
-@pytest.mark.parametrize("scale", [2.0, 7.3, 400.0])
-@pytest.mark.parametrize("miss", [0.95, 0.66, 0.3, 0.05, 2e-3])
+@each("miss, scale", list(itertools.product([0.95, 0.66, 0.3, 0.05, 2e-3], [2.0, 7.3, 400.0])), parts=2)
 def test_an_interval_of_cauchy_noise_covers_what_it_says(scale, miss):
     def outside(h):
         total = mpmath.pi * mpmath.coth(mpmath.pi * scale) / scale
@@ -154,9 +152,11 @@ def test_an_interval_of_cauchy_noise_covers_what_it_says(scale, miss):
         assert h < 2 or outside(h - 2) > miss  # what the noise covers by itself is not doubled
 
 
-@pytest.mark.parametrize("widths", [(1,), (5, 1), (300, 7, 1)])
-@pytest.mark.parametrize("epsilon", [2.0**-9, 0.1, 3.0])
-@pytest.mark.parametrize("miss", [0.05, 1e-9])
+@each(
+    "miss, epsilon, widths",
+    list(itertools.product([0.05, 1e-9], [2.0**-9, 0.1, 3.0], [(1,), (5, 1), (300, 7, 1)])),
+    parts=2,
+)
 def test_an_interval_of_a_ladder_covers_what_it_says(widths, epsilon, miss):
     exponent = rung_exponent(epsilon, len(widths) - 1, 1)
     end = ladder_quantile(widths, exponent, miss)
@@ -174,7 +174,7 @@ def test_an_interval_of_a_ladder_covers_what_it_says(widths, epsilon, miss):
         assert end == 0 or 1 - before / total > miss * (1 - 1e-10)
 
 
-@pytest.mark.parametrize("pattern", ["triangle", "4-clique"])
+@each("pattern", ["triangle", "4-clique"], parts=2)
 def test_released_bounds_on_widths_take_that_slack_for_their_share_of_delta(pattern, monkeypatch):
     monkeypatch.setattr(NoiseSource, "_laplace", lambda self, shape, scale: np.zeros(shape))
     whole = open_call(epsilon=1.0, delta=1e-6, accountant=None, relation=Edge(), noise=0, staged=True)

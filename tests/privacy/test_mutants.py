@@ -17,6 +17,7 @@ from dpgraph.bounds import sensitivity, spectra
 from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.graph import WeightGrid
+from dpgraph.interfaces.report import sections
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
@@ -71,6 +72,7 @@ POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
+REPORT = entry_of("report")
 STATISTIC = entry_of("private_statistic", statistic="matching")
 DENSEST = entry_of("private_densest_subgraph")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
@@ -489,6 +491,16 @@ def log_coherence_at_half_its_bound(monkeypatch):
     monkeypatch.setattr(spectra, "general_log_coherence", lambda *a: None if bound(*a) is None else bound(*a) / 2)
 
 
+def edges_of_a_cut_counted_at_both_ends(monkeypatch):
+    crossing = weights._crossing
+    monkeypatch.setattr(weights, "_crossing", lambda graph, labels: 2 * crossing(graph, labels))
+
+
+def parts_of_a_report_have_the_whole_budget_each(monkeypatch):
+    monkeypatch.setattr(sections, "shares", lambda cut: dict.fromkeys((*sections.SHARES, "cut"), 1.0))
+    monkeypatch.setattr(Ledger, "adopt", lambda self, stage, name="": None)
+
+
 def an_edge_moves_a_statistic_by_half(monkeypatch):
     monkeypatch.setattr(sensitivity, "one_edge_statistic", lambda: 0.5)
 
@@ -558,6 +570,8 @@ MUTANTS = {
     degrees_decide_at_half_their_price: (replay_check, DECIDED),
     log_coherence_at_half_its_bound: (replay_check, COHERENCE),
     weights_of_constraints_not_capped: (replay_check, TABLES),
+    edges_of_a_cut_counted_at_both_ends: (replay_check, CUT),
+    parts_of_a_report_have_the_whole_budget_each: (replay_check, REPORT),
     an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
     rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
     second_order_of_exact_readings: (replay_check, DENSEST),

@@ -1,6 +1,7 @@
 """What runs by default is a cryptographic generator, and every primitive has the law that the proofs use."""
 
 import copy
+import itertools
 import multiprocessing
 import pickle
 import secrets
@@ -13,6 +14,7 @@ from scipy import stats
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from tests.about import each
 
 #: Every statistical test below fails a correct sampler with at most this probability; seeded ones never change.
 REJECT = 1e-7
@@ -95,16 +97,13 @@ def test_a_source_is_passed_through_unchanged():
     assert noise_source(source) is source
 
 
-@pytest.mark.parametrize(
-    "rng", ["7", 1.5, -1, True, [1], np.random.RandomState(0), object()], ids=lambda r: str(type(r))
-)
+@each("rng", ["7", 1.5, -1, True, [1], np.random.RandomState(0), object()], parts=2)
 def test_anything_else_than_a_seed_or_generator_is_refused(rng):
     with pytest.raises(InvalidParameterError, match="rng must be"):
         noise_source(rng)
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
-@pytest.mark.parametrize("rng", [None, 1])
+@each("rng, duplicate", list(itertools.product([None, 1], [copy.copy, copy.deepcopy, pickle.dumps])), parts=2)
 def test_a_source_cannot_be_duplicated(duplicate, rng):
     with pytest.raises(TypeError, match="copied or pickled"):
         duplicate(noise_source(rng))
@@ -123,7 +122,7 @@ def test_no_two_processes_draw_the_same_noise():
     context = multiprocessing.get_context("fork")
     source, queue = noise_source(None), context.Queue()
     source.gaussian(1, 1.0)
-    source.laplace_on_grid(np.zeros(1), 1.0, 1e6)  # which leaves some in reserve
+    source.laplace_on_grid(np.zeros(1), 1.0, 1e6)
     children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
     for child in children:
         child.start()
@@ -187,7 +186,7 @@ def test_symmetric_noise_is_isotropic_in_the_frobenius_inner_product(rng):
 
 
 @SOURCES
-@pytest.mark.parametrize("degrees", [1, 2, 7, 100_000])
+@each("degrees", [1, 2, 7, 100_000], parts=2)
 def test_chi_variables_have_their_degrees_of_freedom(rng, degrees):
     assert_law(noise_source(rng).chi(np.full(DRAWS, degrees)), stats.chi(degrees).cdf)
 
@@ -212,7 +211,7 @@ def assert_discrete_law(sample, masses, support):
 
 
 @SOURCES
-@pytest.mark.parametrize("scale", [0.7, 4.0, 30.0])
+@each("scale", [0.7, 4.0, 30.0], parts=2)
 def test_laplace_noise_on_the_grid_is_the_discrete_laplace_law(rng, scale):
     unit = 0.25
     released = noise_source(rng).laplace_on_grid(np.full(DRAWS, 3 * unit), unit, scale * unit)
@@ -221,7 +220,7 @@ def test_laplace_noise_on_the_grid_is_the_discrete_laplace_law(rng, scale):
     assert_discrete_law(released / unit - 3, masses, support)
 
 
-@pytest.mark.parametrize("scale", [2.0, 10.0])
+@each("scale", [2.0, 10.0], parts=2)
 def test_scalars_carry_the_exact_discrete_gaussian(scale, monkeypatch):
     unit, used = 0.5, []
     exact = noise_module.exact.discrete_gaussian
@@ -240,7 +239,7 @@ def test_on_a_fine_grid_scalars_are_gaussian(rng):
 
 
 @SOURCES
-@pytest.mark.parametrize("scale", [0.4, 6.0])
+@each("scale", [0.4, 6.0], parts=2)
 def test_gaussian_noise_on_the_grid_is_a_rounded_gaussian(rng, scale):
     released = noise_source(rng).gaussian_on_grid(np.full(DRAWS, 11.0), 1.0, scale) - 11
     support = np.arange(-int(12 * scale + 3), int(12 * scale + 3) + 1)
@@ -252,8 +251,11 @@ def test_gaussian_noise_on_the_grid_is_a_rounded_gaussian(rng, scale):
 
 
 @SOURCES
-@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**-340, 2.0**300])
-@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
+@each(
+    "release, unit",
+    list(itertools.product(["gaussian_on_grid", "laplace_on_grid", "scalars"], [1.0, 2.0**-20, 2.0**-340, 2.0**300])),
+    parts=2,
+)
 def test_every_released_number_is_a_grid_point(rng, unit, release):
     values = np.random.default_rng(1).integers(0, 10_000, 200) * unit
     released = getattr(noise_source(rng), release)(values, unit, 500 * unit)
@@ -271,15 +273,18 @@ def test_scalars_are_rounded_before_the_noise_so_that_their_low_bits_never_leave
     assert np.array_equal(first[same], second[same])
 
 
-@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid"])
+@each("release", ["gaussian_on_grid", "laplace_on_grid"], parts=2)
 def test_the_noise_does_not_depend_on_the_data(release):
     values = np.random.default_rng(5).integers(0, 100, 50).astype(float)
     first, second = (getattr(noise_source(6), release)(v, 1.0, 3.0) for v in (values, values + 1))
     assert np.array_equal(second - first, np.ones(50))
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
+@each(
+    "release, bad",
+    list(itertools.product(["gaussian_on_grid", "laplace_on_grid", "scalars"], [np.nan, np.inf, -np.inf])),
+    parts=2,
+)
 def test_a_value_that_is_no_number_is_an_error_that_does_not_show_it(release, bad):
     with pytest.raises(InvalidGraphError) as caught, np.errstate(invalid="ignore"):
         getattr(noise_source(0), release)(np.array([1.0, bad]), 1.0, 10.0)

@@ -13,6 +13,7 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
+from tests.about import each
 
 ROWS = np.arange(20_000)
 
@@ -47,8 +48,7 @@ def test_it_is_a_norm(readings, ratio, seed):
     assert np.all(each > 0)
 
 
-@pytest.mark.parametrize("readings", [1, 2, 5])
-@pytest.mark.parametrize("ratio", [0.2, 0.7, 0.99])
+@each("ratio, readings", list(itertools.product([0.2, 0.7, 0.99], [1, 2, 5])), parts=2)
 def test_an_edge_costs_one_unit_wherever_it_is_read_and_not_less_than_that(readings, ratio):
     """Row j sees the edge from its first reading on, row i, which is set before it, from the second."""
     norm = number_norm(readings, ratio)
@@ -71,7 +71,7 @@ def exact_loss(norm, scale, box):
     return max(np.max(log_law(shift) - log_law((0, 0))) for shift in shifts) + later
 
 
-@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
+@each("ratio", [0.3, 0.7, 0.99], parts=2)
 def test_the_loss_of_an_edge_is_epsilon_and_attained(ratio):
     assert exact_loss(number_norm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
 
@@ -94,8 +94,7 @@ def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
     assert 0.85 < worst <= 0.9 * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("readings", [1, 2, 4, 9])
-@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
+@each("ratio, readings", list(itertools.product([0.3, 0.7, 0.99], [1, 2, 4, 9])), parts=2)
 def test_variances_are_those_of_the_noise(readings, ratio):
     norm = number_norm(readings, ratio)
     first, later = drawn(norm, scale=3.0)
@@ -105,7 +104,7 @@ def test_variances_are_those_of_the_noise(readings, ratio):
         assert abs(noise.mean()) < 5 * math.sqrt(variance / noise.size)
 
 
-@pytest.mark.parametrize("readings", [3, 12])
+@each("readings", [3, 12], parts=2)
 def test_cryptographic_noise_has_the_same_law_as_seeded_noise(readings):
     norm = number_norm(readings)
     for rng in (0, None):
@@ -132,8 +131,11 @@ def test_variances_of_many_readings_and_extreme_scales_are_finite():
         assert np.isfinite(number_norm(400).variances(scale)).all()
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 100.0, 1e4, 1e12])
-@pytest.mark.parametrize("unit", [2.0**-8, 2.0**-28, 3 * 2.0**-28])
+@each(
+    "unit, epsilon",
+    list(itertools.product([2.0**-8, 2.0**-28, 3 * 2.0**-28], [1e-6, 0.01, 1.0, 100.0, 1e4, 1e12])),
+    parts=2,
+)
 def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, unit):
     step, bound, used = reading_grid(3.0, 2, unit, epsilon)
     assert used <= epsilon
@@ -185,9 +187,7 @@ def test_the_bound_is_attained_by_labels_that_stay():
     assert total == pytest.approx(sensitivity.repeated_readings(2.0, norm, from_zero=True))
 
 
-@pytest.mark.parametrize("readings", [1, 2, 3])
-@pytest.mark.parametrize("ratio", [0.1, 0.7, 1.0])
-@pytest.mark.parametrize("from_zero", [True, False])
+@each("from_zero, ratio, readings", list(itertools.product([True, False], [0.1, 0.7, 1.0], [1, 2, 3])), parts=2)
 def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(readings, ratio, from_zero):
     """All corners of what an edge moves at its two rows: from zero, one of them has not moved in its first reading."""
     norm, worst = number_norm(readings, ratio), 0.0
@@ -208,7 +208,7 @@ def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_the
         assert sensitivity.repeated_readings(1.0, norm, from_zero=False) == pytest.approx(cost)
 
 
-@pytest.mark.parametrize(("readings", "ratio"), [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)])
+@each("readings, ratio", [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)], parts=2)
 def test_what_is_no_norm_of_readings_is_refused(readings, ratio):
     with pytest.raises(DPGraphError, match="internal"):
         number_norm(readings, ratio)

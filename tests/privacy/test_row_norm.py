@@ -18,6 +18,7 @@ from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
 from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law, repeats_are_quieter
+from tests.about import each
 from tests.privacy.attack.planted import noise_of_rows_halved
 from tests.privacy.audit import epsilon_lower_bound
 from tests.privacy.enumeration import graph_family, neighbours
@@ -73,8 +74,7 @@ def test_the_size_is_a_norm_up_to_constants_and_the_least_over_them(body, seed, 
         assert body.size(rows + constant) == pytest.approx(sizes)
 
 
-@pytest.mark.parametrize("surface", [False, True])
-@pytest.mark.parametrize("body", BODIES, ids=name_of)
+@each("body, surface", list(itertools.product(BODIES, [False, True])), parts=2)
 def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(body, surface):
     """P[accepted] C(r + D, D) / V(r) is one constant for all r; the same for S(r) on the surface."""
     draws, constants = 20_000, []
@@ -94,9 +94,7 @@ def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(body, surfa
     assert all(abs(c - pooled) < 5 * s + 1e-12 for c, s in constants)
 
 
-@pytest.mark.parametrize(
-    "body", [*BODIES, CrossPolytope(8, shifts=True), CrossPolytope(9, shifts=True), Range(7)], ids=name_of
-)
+@each("body", [*BODIES, CrossPolytope(8, shifts=True), CrossPolytope(9, shifts=True), Range(7)], parts=2)
 def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(body):
     draws, radius = 40_000, 1 << 30
     D = body.columns - body.shifts
@@ -143,9 +141,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("body", "later", "far"), LAWS, ids=lambda case: name_of(case) if hasattr(case, "columns") else ""
-)
+@each("body, later, far", LAWS, parts=2)
 def test_nested_rows_have_the_law_that_is_written_above_them(body, later, far):
     """Cells near the origin against the weights of all rows up to a distance beyond which nothing has weight."""
     g, h, draws = 0.9, 0.6, 20_000
@@ -176,8 +172,11 @@ def test_nested_rows_have_the_law_that_is_written_above_them(body, later, far):
     assert stats.chisquare(observed, wanted).pvalue > REJECT
 
 
-@pytest.mark.parametrize(("terms", "largest"), [(1, 5), (2, 0), (2, 6), (5, 10)])
-@pytest.mark.parametrize("h", [0.014, 0.02])
+@each(
+    "h, terms, largest",
+    [(h, terms, largest) for h in [0.014, 0.02] for terms, largest in [(1, 5), (2, 0), (2, 6), (5, 10)]],
+    parts=2,
+)
 def test_powers_have_exactly_their_weights(terms, largest, h):
     g, draws = 0.02, 20_000
     powers = row_norm._powers(draws, terms, largest, (round(g * ONE), round(h * ONE)), rng(5))
@@ -196,12 +195,16 @@ def drawn(norm, scale, source, rows=4000):
     return np.stack([readings.first(chosen, zeros)] + [readings.later(chosen, zeros) for _ in range(norm.readings - 1)])
 
 
-@pytest.mark.parametrize("source", [0, None], ids=["seeded", "exact"])
-@pytest.mark.parametrize("readings", [1, 2, 4])
-@pytest.mark.parametrize(
-    "body",
-    [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True), CrossPolytope(4, shifts=True), Range(3)],
-    ids=name_of,
+@each(
+    "body, readings, source",
+    list(
+        itertools.product(
+            [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True), CrossPolytope(4, shifts=True), Range(3)],
+            [1, 2, 4],
+            [0, None],
+        )
+    ),
+    parts=2,
 )
 def test_variances_are_those_of_noise_on_the_grid_and_the_norm_has_its_gamma_law(body, readings, source):
     norm, scale, rows = RowNorm(readings, body), 1.7, 4000
@@ -240,9 +243,10 @@ def test_variances_of_many_readings_and_numbers_are_finite():
         assert np.isfinite(RowNorm(48, body).variances(1e6)).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [(0, CrossPolytope(3, shifts=True)), (2, CrossPolytope(1, shifts=True)), (2, Range(3), 1.1), (2, Range(3), 0.0)],
+    parts=2,
 )
 def test_what_is_no_norm_of_rows_is_refused(arguments):
     with pytest.raises(DPGraphError, match="internal"):
@@ -252,7 +256,7 @@ def test_what_is_no_norm_of_rows_is_refused(arguments):
 # --- a release up to a constant --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1.0, 2.0**60])
+@each("size", [1.0, 2.0**60], parts=2)
 def test_what_is_released_up_to_a_constant_does_not_change_with_it(size):
     """Also where numbers are so large that a double skips points of the grid: differences are rounded once."""
     source, unit = noise_source(0), 2.0**-8
@@ -277,9 +281,11 @@ def cost(norm, moved):
     return a * sizes[0] + a * norm.ratio * max(later - sizes[0], 0.0)
 
 
-@pytest.mark.parametrize("readings", [1, 2, 3])
-@pytest.mark.parametrize("from_zero", [True, False])
-@pytest.mark.parametrize("body", [CrossPolytope(2, shifts=False), CrossPolytope(3, shifts=True)], ids=name_of)
+@each(
+    "body, from_zero, readings",
+    list(itertools.product([CrossPolytope(2, shifts=False), CrossPolytope(3, shifts=True)], [True, False], [1, 2, 3])),
+    parts=2,
+)
 def test_the_sensitivity_is_the_worst_change_for_every_start(body, readings, from_zero):
     """All labels that the two ends of an edge may have had in each reading (None: not set)."""
     norm, worst = RowNorm(readings, body, ratio=0.6), 0.0
@@ -291,7 +297,7 @@ def test_the_sensitivity_is_the_worst_change_for_every_start(body, readings, fro
     assert sensitivity.repeated_readings(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
 
 
-@pytest.mark.parametrize("columns", [3, 4])
+@each("columns", [3, 4], parts=2)
 def test_all_neighbours_of_small_graphs_move_readings_of_labels_by_the_bound_at_most_and_by_nearly_all_of_it(columns):
     """Sweeps in random orders and blocks over every graph of the family, labels that follow noisy readings."""
     worst = {"sum": 0.0, "shifts": 0.0, "numbers": 0.0}
@@ -372,7 +378,7 @@ def audited(body, epsilon, there, rows=20_000):
     return epsilon_lower_bound(log_likelihood_ratios(there * 0, 1), log_likelihood_ratios(there, 2))
 
 
-@pytest.mark.parametrize("body", [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True)], ids=name_of)
+@each("body", [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True)], parts=2)
 def test_an_audit_finds_most_of_the_loss_of_a_label_that_changes_and_half_the_noise_to_be_too_little(body, monkeypatch):
     """One row sees label 1, then label 2: a epsilon. From outputs alone, exact values known on either side."""
     there, epsilon = np.eye(3)[:2], 2.0
@@ -402,7 +408,7 @@ def oracle_of(columns, envelope, move):
     return FieldOracle(9, columns, fields, ITERATE_UNIT, 1.0, envelope, move)
 
 
-@pytest.mark.parametrize("readings", [1, 2, 4, 16])
+@each("readings", [1, 2, 4, 16], parts=2)
 def test_the_law_of_smaller_variance_is_taken(readings):
     one_entry = quietest_law(oracle_of(3, 1.0, None), readings, 1.0)
     assert one_entry.norm == RowNorm(readings, NUMBER)

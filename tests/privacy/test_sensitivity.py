@@ -14,6 +14,7 @@ from scipy import linalg
 from dpgraph.bounds import sensitivity, spectra
 from dpgraph.bounds.neighbours import RectangularNeighbours
 from dpgraph.exceptions import InvalidParameterError
+from tests.about import each
 from tests.privacy.enumeration import (
     CHECKS,
     ROUNDING,
@@ -199,8 +200,7 @@ def test_a_hill_climber_over_weights_and_regularisation_stays_below_the_bound(bo
     assert 0.6 < best <= 1 + ROUNDING  # the climber must get somewhere, or it attacks nothing
 
 
-@pytest.mark.parametrize("tau_share", [0.0, 0.3, 0.7, 0.95])
-@pytest.mark.parametrize("half", [10, 40])
+@each("half, tau_share", list(itertools.product([10, 40], [0.0, 0.3, 0.7, 0.95])), parts=2)
 def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_share, half):
     # Two vertices on one side of a complete bipartite graph get an edge; U is the sign of the side times sqrt(c).
     weights = np.kron([[0.0, 1.0], [1.0, 0.0]], np.ones((half, half)))
@@ -270,7 +270,7 @@ def test_a_whole_constraint_moves_a_row_of_fields_by_no_more_than_its_bound(q, s
         assert np.abs(field).sum() <= sensitivity.constraint_rows(w, q) * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("q", [2, 3, 5])
+@each("q", [2, 3, 5], parts=2)
 def test_the_constraint_bounds_are_attained_by_a_full_table(q):
     field = np.ones((q, q)) @ np.full(q, 1 / q)
     assert np.abs(field).sum() == pytest.approx(sensitivity.constraint_rows(1.0, q))
@@ -286,8 +286,7 @@ def test_an_edge_of_a_public_relation_moves_all_scores_of_a_row_in_one_direction
     assert np.abs(change).max() <= sensitivity.label_scores(w) * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("q", [2, 3, 4])
+@each("q, epsilon", list(itertools.product([2, 3, 4], [0.1, 1.0, 5.0])), parts=2)
 def test_a_noisy_maximum_of_scores_that_move_in_one_direction_loses_epsilon_and_no_more(q, epsilon):
     # Enumerated: all scores on a grid, every change of them in {0, 1}, every choice.
     scores = np.array(list(itertools.product(np.arange(4.0), repeat=q)))
@@ -389,7 +388,7 @@ def test_the_bound_on_both_projectors_is_near_for_one_entry():
     assert 0.7 < singular_ratio(A, E, 1.0) <= 1 + ROUNDING
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20), parts=2)
 def test_blocks_of_computed_vectors_move_by_no_more_than_the_bound_for_computed_ones(seed):
     rng, norm = np.random.default_rng(seed), 0.05
     n, m, r = 9, 14, int(rng.integers(1, 4))
@@ -418,7 +417,7 @@ def test_blocks_of_computed_vectors_move_by_no_more_than_the_bound_for_computed_
 # --- computed eigenvectors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40), parts=2)
 def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_ones(seed):
     rng = np.random.default_rng(seed)
     n, r = 12, int(rng.integers(1, 4))
@@ -444,7 +443,7 @@ def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_one
     assert moved <= product / (gap - 0.05) + own
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20), parts=2)
 def test_what_a_matrix_does_to_short_rows_is_at_most_the_root_of_squared_row_sums(seed):
     """DN25a, Definition 4.2 and Fact C.1: the sensitivity of functions of matrices, and the notion that implies it."""
     rng = np.random.default_rng(seed)
@@ -459,7 +458,7 @@ def test_what_a_matrix_does_to_short_rows_is_at_most_the_root_of_squared_row_sum
     assert np.linalg.norm(one @ U) == pytest.approx(np.linalg.norm(np.abs(one).sum(axis=1)))
 
 
-@pytest.mark.parametrize("n", [16, 64, 256])
+@each("n", [16, 64, 256], parts=2)
 def test_what_a_random_rotation_does_to_short_rows_is_less_by_the_root_of_n(n):
     """The example of Fact C.1: the narrower notion does not let this matrix be a neighbour of zero."""
     Q = linalg.qr(np.random.default_rng(n).normal(size=(n, n)))[0]
@@ -477,20 +476,27 @@ def test_residuals_enter_the_log_coherence_bounds():
 # --- arguments -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["alpha", "basis_product", "spectral_norm"])
-@pytest.mark.parametrize(("w", "m"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.99), (1.0, float("nan"))])
+@each(
+    "w, m, name",
+    [
+        (w, m, name)
+        for w, m in [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.99), (1.0, float("nan"))]
+        for name in ["alpha", "basis_product", "spectral_norm"]
+    ],
+    parts=2,
+)
 def test_a_bound_is_not_computed_outside_its_range(name, w, m):
     with pytest.raises(InvalidParameterError, match="lower >= max_weight"):
         getattr(spectra, name)(w, m)
 
 
-@pytest.mark.parametrize("tau", [-0.1, 5.1, float("nan")])
+@each("tau", [-0.1, 5.1, float("nan")], parts=2)
 def test_a_regularisation_above_the_lower_bound_is_refused(tau):
     with pytest.raises(InvalidParameterError, match="regularization"):
         spectra.degree_corrected_product(1.0, 5.0, tau)
 
 
-@pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 0.5, 1.0, float("nan")])
+@each("gap_factor", [-1.0, 0.0, 0.5, 1.0, float("nan")], parts=2)
 def test_a_gap_that_one_edge_can_close_gives_no_bound_on_the_subspace(gap_factor):
     e = spectra.spectral_norm(1.0, 10.0)
     with pytest.raises(InvalidParameterError, match="gap"):
@@ -498,7 +504,7 @@ def test_a_gap_that_one_edge_can_close_gives_no_bound_on_the_subspace(gap_factor
     assert spectra.log_coherence(1.0, 10.0, 1.0, gap_factor * e) is None
 
 
-@pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 1.0, 2.0, float("nan")])
+@each("gap_factor", [-1.0, 0.0, 1.0, 2.0, float("nan")], parts=2)
 def test_a_general_gap_within_twice_the_sensitivity_gives_no_bound(gap_factor):
     with pytest.raises(InvalidParameterError, match="gap"):
         spectra.general_projector(0.1, 0.5, gap_factor * 0.1)

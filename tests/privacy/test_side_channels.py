@@ -21,6 +21,7 @@ import tqdm
 import dpgraph
 from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
+from tests.about import each
 from tests.listening import listening
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
@@ -28,7 +29,7 @@ from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
 pytestmark = pytest.mark.usefixtures("doors")
 
 PACKAGE = os.path.dirname(dpgraph.__file__)
-EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+EACH = each("entry", ENTRIES, parts=16)
 
 
 class RecordedBar(tqdm.tqdm):
@@ -111,8 +112,8 @@ def pairs_of(entry):
     return entry.pairs[0], entry.pairs[-1]
 
 
-@EACH
 @pytest.mark.parametrize(("epsilon", "pair"), [(1.0, 0), (1e4, 1)])
+@EACH
 def test_neighbours_with_the_same_releases_show_the_same(entry, epsilon, pair, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     more = {"progress": True} if "progress" in inspect.signature(entry.code).parameters else {}

@@ -1,5 +1,6 @@
 """Private max-cut: utility on planted and real graphs, strategies, bad input, halting, budget."""
 
+import itertools
 from functools import partial
 
 import networkx as nx
@@ -11,6 +12,7 @@ import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.problems.cut.strategies import CUTS
 from dpgraph.strategies import BoundedIterates, Coherence, Gaussian, NoisyPower, RandomizedResponse
+from tests.about import each
 
 DELTA = 1e-6
 
@@ -32,8 +34,8 @@ def real(graphs_dir, name):
 # --- utility (issue table; the slow version has five runs of every line)
 
 
-@pytest.mark.parametrize(
-    ("degree", "mechanism", "epsilon", "least"),
+@each(
+    "degree, mechanism, epsilon, least",
     [
         (400, "coherence", 1.0, 0.85),
         (200, "coherence", 2.0, 0.80),
@@ -42,6 +44,7 @@ def real(graphs_dir, name):
         (200, "auto", 2.0, 0.86),
         (400, "auto", 1.0, 0.86),
     ],
+    parts=2,
 )
 def test_planted_cuts_are_found(degree, mechanism, epsilon, least):
     A, _ = planted_cut_sparse(2000, degree, -0.75, rng=degree)
@@ -65,22 +68,23 @@ def test_email_network_is_cut_above_the_target(graphs_dir):
 
 @pytest.mark.slow
 @pytest.mark.graphs
-@pytest.mark.parametrize(("name", "epsilon", "least"), REAL)
+@each("name, epsilon, least", REAL, parts=2)
 def test_real_graphs_are_cut_above_the_target(graphs_dir, name, epsilon, least):
     assert mean_fraction(real(graphs_dir, name), runs=8, mechanism="bounded-iterates", epsilon=epsilon) >= least
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("degree", "mechanism", "epsilon", "least"),
+@each(
+    "degree, mechanism, epsilon, least",
     [(400, "coherence", 1.0, 0.85), (200, "coherence", 2.0, 0.80), (100, "bounded-iterates", 1.0, 0.86)],
+    parts=2,
 )
 def test_planted_cuts_are_found_in_ten_runs(degree, mechanism, epsilon, least):
     A, _ = planted_cut_sparse(2000, degree, -0.75, rng=degree + 1)
     assert mean_fraction(A, runs=10, mechanism=mechanism, epsilon=epsilon) >= least
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "randomized-response", "noisy-power", "coherence", "auto"])
+@each("mechanism", ["gaussian", "randomized-response", "noisy-power", "coherence", "auto"], parts=2)
 def test_every_mechanism_approaches_the_best_cut_at_a_huge_epsilon(mechanism):
     A, _ = planted_cut_sparse(200, 60, -0.8, rng=3)
     best = dpgraph.max_cut(A, rng=0).value / (A.sum() / 2)
@@ -104,7 +108,7 @@ def test_the_private_upper_bound_is_reported_for_matrix_mechanisms_only():
     assert bounded.upper_bound > 0
 
 
-@pytest.mark.parametrize("projection", ["none", "frobenius", "spectral"])
+@each("projection", ["none", "frobenius", "spectral"], parts=2)
 def test_projection_is_a_choice(projection):
     A, _ = planted_cut_sparse(120, 60, -0.9, rng=0)
     cut = dpgraph.private_max_cut(A, epsilon=30, delta=DELTA, mechanism=Coherence(rank=2, projection=projection), rng=0)
@@ -120,17 +124,21 @@ def graph_with_isolated_and_mixed_labels():
     return G
 
 
-@pytest.mark.parametrize("mechanism", ["auto", "noisy-power", "gaussian", "randomized-response"])
-@pytest.mark.parametrize(
-    "G",
-    [
-        nx.empty_graph(1),
-        nx.empty_graph(5),
-        nx.path_graph(2),
-        nx.disjoint_union(nx.cycle_graph(5), nx.cycle_graph(4)),
-        graph_with_isolated_and_mixed_labels(),
-    ],
-    ids=["one vertex", "no edges", "one edge", "disconnected", "mixed labels"],
+@each(
+    "G, mechanism",
+    list(
+        itertools.product(
+            [
+                nx.empty_graph(1),
+                nx.empty_graph(5),
+                nx.path_graph(2),
+                nx.disjoint_union(nx.cycle_graph(5), nx.cycle_graph(4)),
+                graph_with_isolated_and_mixed_labels(),
+            ],
+            ["auto", "noisy-power", "gaussian", "randomized-response"],
+        )
+    ),
+    parts=2,
 )
 def test_odd_graphs_are_partitioned_in_their_own_labels(G, mechanism):
     cut = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, mechanism=mechanism, rng=0)
@@ -166,8 +174,8 @@ def test_weighted_graphs_need_a_public_bound_and_scale_with_it():
 # --- bad input, halting, budget
 
 
-@pytest.mark.parametrize(
-    ("G", "error"),
+@each(
+    "G, error",
     [
         (nx.DiGraph([(0, 1)]), dpgraph.InvalidGraphError),
         (nx.Graph(), dpgraph.InvalidGraphError),
@@ -177,13 +185,14 @@ def test_weighted_graphs_need_a_public_bound_and_scale_with_it():
         ("wiki-Vote", dpgraph.InvalidGraphError),
         (None, dpgraph.InvalidGraphError),
     ],
+    parts=2,
 )
 def test_bad_graphs_get_clear_errors(G, error):
     with pytest.raises(error):
         dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA)
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         {"epsilon": 0.0},
@@ -210,6 +219,7 @@ def test_bad_graphs_get_clear_errors(G, error):
         {"mechanism": RandomizedResponse(seeds=-1)},
         {"accountant": 3},
     ],
+    parts=2,
 )
 def test_bad_parameters_are_refused_and_cost_nothing(arguments):
     accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
@@ -260,8 +270,7 @@ def test_the_budget_is_debited_before_the_edges_are_read_and_never_refunded():
         dpgraph.private_max_cut(nx.path_graph(4), epsilon=0.1, delta=DELTA, accountant=accountant)
 
 
-@pytest.mark.parametrize("delta", [0.0, DELTA])
-@pytest.mark.parametrize("mechanism", [*CUTS.names, BoundedIterates("laplace")], ids=str)
+@each("mechanism, delta", list(itertools.product([*CUTS.names, BoundedIterates("laplace")], [0.0, DELTA])), parts=2)
 def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_is(mechanism, delta):
     strategy, options = CUTS.resolve(mechanism)
     call = partial(dpgraph.private_max_cut, nx.path_graph(10), epsilon=30.0, mechanism=mechanism, rng=0)
@@ -275,7 +284,7 @@ def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_
         assert call(delta=delta, on_halt="fallback").privacy.delta == delta
 
 
-@pytest.mark.parametrize("strategy", CUTS.strategies.values(), ids=lambda strategy: strategy.name)
+@each("strategy", CUTS.strategies, parts=2)
 def test_an_options_object_of_defaults_is_the_name(strategy):
     given = {"epsilon": 40.0, "delta": DELTA, "rng": 0, "on_halt": "fallback"}
     one, two = (
@@ -286,7 +295,7 @@ def test_an_options_object_of_defaults_is_the_name(strategy):
     assert one.privacy == two.privacy
 
 
-@pytest.mark.parametrize("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+@each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
 def test_algorithm_7_13_of_the_paper_is_one_call(function):
     """Given tests of gap and coherence, no regularisation, projection, a relaxation of degree 4, conditioning."""
     G = nx.complete_bipartite_graph(8, 8)

@@ -27,6 +27,7 @@ from dpgraph.projections import (
     project_psd_trace,
     project_spectral_ball,
 )
+from tests.about import each
 
 MATRIX_SETS = {
     "psd": PSDCone(),
@@ -121,20 +122,20 @@ def test_projections_agree_with_a_conic_solver(name, n):
     assert np.abs(project(Y) - _conic_reference(Y, constraints, project(Y))).max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("project", "constraints"),
+@each(
+    "project, constraints",
     [
         (lambda Y: project_spectral_ball(Y, 1.2), lambda cp, X: [_norm_at_most(cp, X, 1.2)]),
         (lambda Y: project_nuclear_ball(Y, 2.0), lambda cp, X: [cp.normNuc(X) <= 2.0]),
     ],
-    ids=["spectral", "nuclear"],
+    parts=2,
 )
 def test_rectangular_matrices_are_projected_by_singular_values(project, constraints):
     Y = np.random.default_rng(1).normal(size=(4, 7))
     assert np.abs(project(Y) - _conic_reference(Y, constraints, project(Y), symmetric=False)).max() < 1e-6
 
 
-@pytest.mark.parametrize(("d", "n_points", "size"), [(2, 3, 0.3), (6, 20, 1.0), (10, 4, 3.0), (12, 30, 0.5)])
+@each("d, n_points, size", [(2, 3, 0.3), (6, 20, 1.0), (10, 4, 3.0), (12, 30, 0.5)], parts=2)
 def test_the_nearest_point_of_nK_agrees_with_a_conic_solver(d, n_points, size):
     cp = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(d)
@@ -154,7 +155,7 @@ def test_a_point_of_nK_stays_where_it_is_and_repeated_points_do_no_harm():
     assert L1Hull(points, radius=0.0).distance(inside) == pytest.approx(np.linalg.norm(inside))
 
 
-@pytest.mark.parametrize("n", [230, 301])
+@each("n", [230, 301], parts=2)
 def test_partial_eigendecompositions_give_the_same_projections_as_full_ones(n):
     # Above 200 rows only the eigenvectors that matter are computed; the oracle is the full decomposition.
     rng = np.random.default_rng(n)
@@ -179,8 +180,8 @@ def test_projections_leave_their_input_alone():
         assert np.array_equal(X, before)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
+@each(
+    "call, words",
     [
         (lambda: project_psd(np.ones((2, 3))), "square"),
         (lambda: project_psd([[np.nan, 0], [0, 1]]), "finite"),
@@ -192,6 +193,7 @@ def test_projections_leave_their_input_alone():
         (lambda: project_spectral_ball(np.ones(3)), "matrix"),
         (lambda: Elliptope(tol=0.0), "tol > 0"),
     ],
+    parts=2,
 )
 def test_bad_input_is_refused_in_one_clear_line(call, words):
     with pytest.raises(InvalidParameterError, match=words):

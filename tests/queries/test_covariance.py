@@ -1,5 +1,6 @@
 """Private covariance: sensitivities, the ledger, the choice of the noise, the projection, the centred version."""
 
+import itertools
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from dpgraph.projections import project_psd_trace
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import moments
 from dpgraph.releases.records.moments import SecondMoments, grid_records, integer_gram, quotient
+from tests.about import each
 
 with pytest.MonkeyPatch.context() as patch:
     patch.setattr(sys, "path", [str(Path(__file__).parents[2] / "benchmarks"), *sys.path])
@@ -59,8 +61,15 @@ def test_a_budget_too_small_for_anything_gives_noise_and_no_error():
 # --- the ledger ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("adjacency", "norm"), [("replace", ", larger trace"), ("add-remove", "")])
-@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
+@each(
+    "mechanism, adjacency, norm",
+    [
+        (mechanism, adjacency, norm)
+        for mechanism in ["wishart-difference", "nuclear-laplace"]
+        for adjacency, norm in [("replace", ", larger trace"), ("add-remove", "")]
+    ],
+    parts=2,
+)
 def test_the_ledger_states_norm_and_sensitivity_and_spends_epsilon_alone(adjacency, norm, mechanism):
     private = private_covariance(
         records(50, 3), epsilon=2.0, mechanism=mechanism, project=False, adjacency=adjacency, n_records=50, rng=0
@@ -73,16 +82,17 @@ def test_the_ledger_states_norm_and_sensitivity_and_spends_epsilon_alone(adjacen
     assert not private.approximate_sampler
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "epsilon", "share"),
+@each(
+    "n, d, epsilon, share",
     [(10, 4, 1.0, 0.5), (60, 4, 1.0, 0.1), (10, 4, 6.0, 0.1), (120, 8, 1.0, 0.1), (10**5, 4, 1, 0.005)],
+    parts=2,
 )
 def test_the_share_of_the_trace_is_a_multiple_of_d_over_epsilon_n_within_limits(n, d, epsilon, share):
     default = private_covariance(np.zeros((n, d)), epsilon=epsilon, rng=0).privacy.entries
     assert [e.epsilon / epsilon for e in default] == pytest.approx([share, 1 - share])
 
 
-@pytest.mark.parametrize(("adjacency", "sensitivity"), [("replace", 2**0.5 / 50), ("add-remove", 1 / 50)])
+@each("adjacency, sensitivity", [("replace", 2**0.5 / 50), ("add-remove", 1 / 50)], parts=2)
 def test_gaussian_noise_has_the_scale_of_its_gdp_parameter_and_all_lines_compose_to_the_budget(adjacency, sensitivity):
     options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "gaussian", "adjacency": adjacency, "n_records": 50}
     (entry,) = private_covariance(records(50, 3), **options, project=False, rng=0).privacy.entries
@@ -93,8 +103,9 @@ def test_gaussian_noise_has_the_scale_of_its_gdp_parameter_and_all_lines_compose
     assert report.entries[0].sensitivity == pytest.approx(2 / 50, rel=1e-6)
 
 
-@pytest.mark.parametrize("centered", [False, True])
-@pytest.mark.parametrize("options", [{}, {"mechanism": "gaussian", "delta": 1e-6}])
+@each(
+    "options, centered", list(itertools.product([{}, {"mechanism": "gaussian", "delta": 1e-6}], [False, True])), parts=2
+)
 def test_without_a_public_normaliser_add_remove_is_refused_before_anything_is_read_or_debited(options, centered):
     """The number of rows would show in the ledger: 1/n is the sensitivity."""
 
@@ -131,7 +142,7 @@ def test_the_budget_is_debited_before_the_records_are_read():
         private_covariance([[0.0, 1.0]], epsilon=0.5, accountant=accountant)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"mechanism": "gaussian"},
@@ -156,6 +167,7 @@ def test_the_budget_is_debited_before_the_records_are_read():
         {"X": np.zeros(4)},
         {"X": np.zeros((0, 3))},
     ],
+    parts=2,
 )
 def test_a_mistake_in_public_arguments_costs_no_budget(changes):
     accountant = PrivacyAccountant(epsilon=1.0)
@@ -174,7 +186,7 @@ def test_without_projection_the_release_is_unbiased_noise_of_the_stated_law():
     assert stats.kstest(noise, stats.laplace(scale=1 / 100).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("centered", [False, True])
+@each("centered", [False, True], parts=2)
 def test_the_projected_release_is_positive_semidefinite_with_bounded_trace(centered):
     private = private_covariance(records(80, 6), epsilon=0.5, centered=centered, rng=0)
     assert np.array_equal(private.matrix, private.matrix.T)
@@ -183,9 +195,7 @@ def test_the_projected_release_is_positive_semidefinite_with_bounded_trace(cente
     assert 0 <= private.trace_bound <= 1
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"delta": 1e-6}, {"centered": True}, {"adjacency": "add-remove", "n_records": 4000}]
-)
+@each("options", [{}, {"delta": 1e-6}, {"centered": True}, {"adjacency": "add-remove", "n_records": 4000}], parts=2)
 def test_the_bound_on_the_trace_is_near_the_trace_of_the_second_moments(options):
     X = records(4000, 12, trace=0.4)
     bounds = [private_covariance(X, epsilon=1.0, **options, rng=seed).trace_bound for seed in range(20)]
@@ -211,7 +221,7 @@ def test_max_norm_only_changes_the_units():
     assert ten.trace_bound == pytest.approx(100 * one.trace_bound)
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
+@each("adjacency", ["replace", "add-remove"], parts=2)
 def test_the_centred_version_finds_covariance_and_mean(adjacency):
     X = short_rows(0.2 * np.random.default_rng(0).normal(size=(40_000, 3)) + [0.5, -0.2, 0.1], 1.0)
     options = {"epsilon": 4.0, "adjacency": adjacency, "centered": True, "n_records": 40_000}
@@ -239,7 +249,7 @@ def test_the_weight_of_the_constant_coordinate_minimises_the_leading_error():
 # --- shrinkage ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"delta": 1e-6}])
+@each("options", [{}, {"delta": 1e-6}], parts=2)
 def test_shrinkage_errs_less_than_the_projection_with_the_public_or_with_twice_the_trace(options):
     # With trace 0.9 the public bound is nearly the true one, and little noise is left to shrink.
     for d, n, trace, factor in ((10, 500, 0.3, 0.85), (20, 2000, 0.9, 1.0), (30, 500, 0.1, 0.6)):
@@ -309,7 +319,7 @@ def halve_matrix_noise(monkeypatch):
         monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
 
 
-@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
+@each("mechanism", ["wishart-difference", "nuclear-laplace"], parts=2)
 def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
     def certified():
         return certified_epsilon(
@@ -370,9 +380,15 @@ def recorded_moments(monkeypatch, X, **options):
     return np.array(total, dtype=object), line
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 2.0}, {"epsilon": 1e7}, {"epsilon": 1.0, "delta": 1e-6}])
-@pytest.mark.parametrize("n", [30, 5_000_000])
-@pytest.mark.parametrize("centered", [False, True])
+@each(
+    "centered, n, options",
+    list(
+        itertools.product(
+            [False, True], [30, 5_000_000], [{"epsilon": 2.0}, {"epsilon": 1e7}, {"epsilon": 1.0, "delta": 1e-6}]
+        )
+    ),
+    parts=2,
+)
 def test_one_record_moves_what_receives_noise_by_no_more_than_its_ledger_line(n, options, centered, monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(9001, 3))
@@ -404,7 +420,7 @@ def test_moments_are_sums_of_integers_however_they_are_split(monkeypatch):
         assert abs(error) <= abs(exact) / 2**105
 
 
-@pytest.mark.parametrize("d", [1, 3, 40])
+@each("d", [1, 3, 40], parts=2)
 def test_records_on_the_grid_are_no_longer_than_one(d):
     rows = np.random.default_rng(d).normal(size=(500, d))
     rows = grid_records(rows / np.linalg.norm(rows, axis=1, keepdims=True))
@@ -413,7 +429,7 @@ def test_records_on_the_grid_are_no_longer_than_one(d):
     assert min(squares) >= 2**80 * (1 - 1e-10)
 
 
-@pytest.mark.parametrize("epsilon", [1e9, 1e300])
+@each("epsilon", [1e9, 1e300], parts=2)
 def test_a_huge_epsilon_gives_the_covariance_to_the_grid_of_the_records(epsilon):
     X = np.random.default_rng(3).normal(size=(3000, 2)) / 9
     private = private_covariance(X, epsilon=epsilon, rng=0)

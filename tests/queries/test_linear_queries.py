@@ -18,6 +18,7 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from dpgraph.projections.l1_hull import covering_combination, project_histogram_answers
 from dpgraph.releases.records.histogram import k_norm_noise, release_encoded
+from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 MECHANISMS = ("gaussian", "ellipsoid", "factorization", "laplace", "auto")
@@ -41,8 +42,7 @@ def rmse(answers, truth):
 
 
 @pytest.mark.usefixtures("doors")
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@each("mechanism, adjacency", list(itertools.product(MECHANISMS, ["add-remove", "replace"])), parts=2)
 def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(mechanism, adjacency):
     A = np.random.default_rng(1).normal(size=(6, 4)) * [1.0, 3.0, 0.2, 1.0]
     x = np.array([3.0, 1.0, 2.0, 5.0])
@@ -63,9 +63,11 @@ def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up
 
 
 @pytest.mark.usefixtures("doors")
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.parametrize("mechanism", PURE)
-@pytest.mark.parametrize("shape", [(3, 9), (6, 4), (7, 12)])
+@each(
+    "shape, mechanism, adjacency",
+    list(itertools.product([(3, 9), (6, 4), (7, 12)], PURE, ["add-remove", "replace"])),
+    parts=2,
+)
 def test_every_neighbour_stays_within_the_line_of_a_pure_release(shape, mechanism, adjacency):
     A = np.random.default_rng(1).normal(size=shape)
     x = np.arange(1.0, shape[1] + 1)
@@ -108,7 +110,7 @@ def test_noise_of_an_ellipsoid_has_the_density_that_its_proof_asks_for():
     assert np.cov(draws.T) == pytest.approx(ball.spread @ ball.spread, abs=0.6)
 
 
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@each("adjacency", ["add-remove", "replace"], parts=2)
 def test_auto_takes_the_ellipsoid_for_few_queries_on_many_types_and_its_error_is_the_promised_one(adjacency):
     A = counting_queries(12, 120)
     laplace, auto = (expected_error(A, epsilon=1.0, mechanism=m, adjacency=adjacency) for m in ("laplace", "auto"))
@@ -179,7 +181,7 @@ def audit(mechanism, runs=800):
     return mu - 4 * np.sqrt(2 / runs), results[0].privacy.mu
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "factorization"])
+@each("mechanism", ["gaussian", "factorization"], parts=2)
 def test_an_audit_finds_no_more_than_the_budget_and_catches_half_the_noise(mechanism, monkeypatch):
     certified, budget = audit(mechanism)
     assert 0.6 * budget < certified <= budget
@@ -224,8 +226,7 @@ def test_unseeded_calls_differ_and_seeded_calls_are_marked():
 # --- accuracy --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("sparse", [True, False, "auto"])
+@each("sparse, mechanism", list(itertools.product([True, False, "auto"], MECHANISMS)), parts=2)
 def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
     A, x = counting_queries(20, 12, seed=3), np.random.default_rng(1).poisson(4.0, 12)
     for epsilon in (1e12, 1e300):
@@ -265,7 +266,7 @@ def test_on_1024_prefix_sums_auto_is_ten_times_better_than_independent_noise():
     assert expected_error(A, mechanism="gaussian", **BUDGET) / expected_error(A, **BUDGET) > 10
 
 
-@pytest.mark.parametrize(("d", "N", "seed"), [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)])
+@each("d, N, seed", [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)], parts=2)
 def test_auto_is_never_worse_than_independent_noise(d, N, seed):
     A = counting_queries(d, N, seed)
     best = expected_error(A, **BUDGET)
@@ -275,7 +276,7 @@ def test_auto_is_never_worse_than_independent_noise(d, N, seed):
     assert best <= expected_error(A, mechanism="gaussian", **BUDGET)
 
 
-@pytest.mark.parametrize("records", [None, 20])
+@each("records", [None, 20], parts=2)
 def test_with_few_records_the_projection_divides_the_error_by_more_than_three(records):
     d = 400
     A = counting_queries(d, 600)
@@ -338,7 +339,7 @@ def test_the_number_of_records_is_bounded_by_a_combination_of_the_queries_when_o
 # --- inputs ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@each("mechanism", MECHANISMS, parts=2)
 def test_dense_and_sparse_matrices_give_the_same_answers(mechanism):
     A, x = counting_queries(12, 300), np.ones(300)
     kinds = (A, scipy.sparse.csr_array(A), scipy.sparse.coo_matrix(A))
@@ -364,8 +365,8 @@ def test_queries_of_deficient_rank_are_answered_consistently():
     assert result.answers[:3].sum() == pytest.approx(result.answers[3], abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each(
+    "change, message",
     [
         ({"A": np.ones(3)}, "two-dimensional"),
         ({"A": np.full((2, 3), np.nan)}, "finite"),
@@ -392,6 +393,7 @@ def test_queries_of_deficient_rank_are_answered_consistently():
         ({"delta": 1}, "delta"),
         ({"A": [[1.0, -1.0, 0.5]], "sparse": True}, "records="),
     ],
+    parts=2,
 )
 def test_bad_input_is_refused_without_showing_private_values(change, message):
     arguments = {"A": np.ones((2, 3)), "x": [1, 2, 77], **BUDGET, **change}

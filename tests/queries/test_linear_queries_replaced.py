@@ -14,6 +14,7 @@ from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import PrivacyAccountant, gdp_mu
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
+from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -36,7 +37,7 @@ def rmse(answers, truth):
 # --- the sensitivity ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4), parts=2)
 def test_every_replacement_moves_the_encoded_histogram_by_the_diameter_at_most_and_some_by_all_of_it(seed):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(4, 9)) * rng.choice([0.1, 1.0, 5.0], size=9) + 10 * rng.normal(size=(4, 1))
@@ -91,8 +92,15 @@ def test_replaced_records_cost_the_stated_multiples_of_the_noise_parameter():
     )
 
 
-@pytest.mark.parametrize(("d", "N", "seed"), [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)])
-@pytest.mark.parametrize("mechanism", [*SHAPES, "auto"])
+@each(
+    "mechanism, d, N, seed",
+    [
+        (mechanism, d, N, seed)
+        for mechanism in [*SHAPES, "auto"]
+        for d, N, seed in [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)]
+    ],
+    parts=2,
+)
 def test_no_shape_costs_more_than_twice_that_for_a_record_more_or_less(d, N, seed, mechanism):
     A = (np.random.default_rng(seed).random((d, N)) < 0.5).astype(float)
     replaced, added = (expected_error(A, mechanism=mechanism, adjacency=a, **BUDGET) for a in ("replace", "add-remove"))
@@ -101,7 +109,7 @@ def test_no_shape_costs_more_than_twice_that_for_a_record_more_or_less(d, N, see
     assert best <= replaced * 1.003
 
 
-@pytest.mark.parametrize("seed", range(2))
+@each("seed", range(2), parts=2)
 def test_the_factorization_for_differences_agrees_with_cvxpy(seed):
     import cvxpy as cp
 
@@ -130,8 +138,7 @@ def test_the_noise_has_the_covariance_that_the_result_states():
         assert np.abs(errors.mean(axis=0)).max() < 4 * results[0].standard_deviation.max() / 20
 
 
-@pytest.mark.parametrize("mechanism", [*SHAPES, "auto"])
-@pytest.mark.parametrize("sparse", [True, False, "auto"])
+@each("sparse, mechanism", list(itertools.product([True, False, "auto"], [*SHAPES, "auto"])), parts=2)
 def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
     A, x = (np.random.default_rng(3).random((20, 12)) < 0.5), np.random.default_rng(1).poisson(4.0, 12)
     options = {"mechanism": mechanism, "sparse": sparse, "adjacency": "replace", "epsilon": 1e12, "delta": 1e-6}
@@ -145,7 +152,7 @@ def test_a_query_that_counts_all_records_is_answered_exactly_since_the_count_is_
     assert result.standard_deviation[20] < 1e-9
 
 
-@pytest.mark.parametrize("mechanism", [*SHAPES, "auto"])
+@each("mechanism", [*SHAPES, "auto"], parts=2)
 def test_equal_columns_leave_nothing_to_protect_and_no_error(mechanism):
     for A in (np.full((3, 4), 0.1), np.array([[2.0], [5.0]])):
         x = np.full(A.shape[1], 6.0)
@@ -157,8 +164,7 @@ def test_equal_columns_leave_nothing_to_protect_and_no_error(mechanism):
 # --- the number of records ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
-@pytest.mark.parametrize("sparse", ["auto", True])
+@each("sparse, adjacency", list(itertools.product(["auto", True], ["replace", "add-remove"])), parts=2)
 def test_a_bound_on_the_number_of_records_that_is_far_too_large_does_not_add_records(adjacency, sparse):
     """Prefix sums of 50 records with records=2000 had an error of 244: the bound was used as the exact count."""
     A = prefix_sums(100)
@@ -175,9 +181,11 @@ def test_a_bound_on_the_number_of_records_that_is_far_too_large_does_not_add_rec
 
 
 @pytest.mark.usefixtures("doors")
-@pytest.mark.parametrize("records", [None, 0, 3, 2000])
-@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
-@pytest.mark.parametrize("mechanism", ["gaussian", "factorization"])
+@each(
+    "mechanism, adjacency, records",
+    list(itertools.product(["gaussian", "factorization"], ["replace", "add-remove"], [None, 0, 3, 2000])),
+    parts=2,
+)
 def test_a_wrong_number_of_records_costs_no_privacy(records, adjacency, mechanism):
     A = prefix_sums(6)
     x, y = np.array([4.0, 1, 0, 2, 0, 3]), np.array([3.0, 1, 0, 2, 0, 3 + (adjacency == "replace")])
@@ -197,7 +205,7 @@ def test_the_public_count_is_the_same_number_for_all_neighbours():
 
 
 @pytest.mark.usefixtures("doors")
-@pytest.mark.parametrize("x", [[1e300, 2.0], [2.0**52, 1.0], [1e308, 1e308]])
+@each("x", [[1e300, 2.0], [2.0**52, 1.0], [1e308, 1e308]], parts=2)
 def test_more_records_than_floating_point_counts_are_refused_rather_than_clipped_at_one_end(x):
     """Clipped at one end, a replacement would move the answers by a column, which is longer than a difference."""
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
@@ -215,7 +223,7 @@ def test_largest_histogram_that_is_counted_stays_within_its_line():
 # --- what floating point cannot shape ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "ellipsoid", "factorization", "laplace", "auto"])
+@each("mechanism", ["gaussian", "ellipsoid", "factorization", "laplace", "auto"], parts=2)
 def test_columns_that_differ_from_their_mean_by_rounding_only_count_as_equal(mechanism):
     A = np.repeat(np.random.default_rng(0).normal(size=(40, 1)), 6, axis=1)
     assert (A - A.mean(axis=1, keepdims=True)).any()

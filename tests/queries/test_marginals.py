@@ -11,6 +11,7 @@ from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.marginals import private_marginals
+from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -72,7 +73,7 @@ def neighbours(options):
             yield base, np.vstack([record, base[1:]])
 
 
-@pytest.mark.parametrize(("options", "degree"), [({}, 6), ({"sparsity": 2}, 8)], ids=["dense", "sparse"])
+@each("options, degree", [({}, 6), ({"sparsity": 2}, 8)], parts=2)
 def test_the_degree_of_the_paper_is_2k_or_4k_minus_4(options, degree):
     data = baskets(7, 100, 2)
     result = private_marginals(data, 3, degree="paper", max_iter=2000, rng=0, **options, **BUDGET)
@@ -82,7 +83,7 @@ def test_the_degree_of_the_paper_is_2k_or_4k_minus_4(options, degree):
 
 
 @pytest.mark.usefixtures("doors")
-@pytest.mark.parametrize(("k", "options"), SHAPES)
+@each("k, options", SHAPES, parts=2)
 def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(k, options):
     shares = []
     for number, (data, neighbour) in enumerate(neighbours(options)):
@@ -144,9 +145,7 @@ def test_without_delta_the_release_is_pure_and_with_it_where_laplace_noise_is_sm
         assert private_marginals(data, k, rng=0, **BUDGET).expected_rmse <= pure
 
 
-@pytest.mark.parametrize(
-    "options", [{"record": [1, 1, 0]}, {"record": [1, 0, 0], "sparsity": 1}], ids=["dense", "sparse"]
-)
+@each("options", [{"record": [1, 1, 0]}, {"record": [1, 0, 0], "sparsity": 1}], parts=2)
 def test_an_audit_finds_no_more_than_the_budget_and_catches_half_the_noise(options, monkeypatch):
     unprojected(monkeypatch)
     certified, budget = audit(dict(options))
@@ -182,19 +181,23 @@ def test_a_refused_call_spends_nothing():
 # --- tables ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "N", "k", "options"), [
-    (6, 40, 2, {}),
-    (8, 100, 3, {}),
-    (8, 100, 4, {}),
-    (8, 100, 3, {"degree": 0}),
-    (8, 100, 3, {"sparsity": 2}),
-    (6, 60, 2, {"adjacency": "add-remove"}),
-    (4, 60, 3, {"degree": 8}),
-    (3, 60, 3, {}),
-    (5, 60, 3, {"categories": {0: [0, 1, 2], 3: [1, 0, 7, 8]}}),
-    (5, 60, 3, {"delta": 0.0}),
-    (5, 60, 3, {"delta": 0.0, "sparsity": 2, "adjacency": "add-remove"}),
-])  # fmt: skip
+@each(
+    "n, N, k, options",
+    [
+        (6, 40, 2, {}),
+        (8, 100, 3, {}),
+        (8, 100, 4, {}),
+        (8, 100, 3, {"degree": 0}),
+        (8, 100, 3, {"sparsity": 2}),
+        (6, 60, 2, {"adjacency": "add-remove"}),
+        (4, 60, 3, {"degree": 8}),
+        (3, 60, 3, {}),
+        (5, 60, 3, {"categories": {0: [0, 1, 2], 3: [1, 0, 7, 8]}}),
+        (5, 60, 3, {"delta": 0.0}),
+        (5, 60, 3, {"delta": 0.0, "sparsity": 2, "adjacency": "add-remove"}),
+    ],
+    parts=2,
+)
 def test_tables_are_nonnegative_consistent_and_sum_to_the_count(n, N, k, options):
     data = baskets(n, N, 2) if "sparsity" in options else clustered(n, N)
     result = private_marginals(data, k, rng=1, **BUDGET | options)
@@ -216,8 +219,11 @@ EXACT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("N", "k", "options"), EXACT)
-@pytest.mark.parametrize("epsilon", [1e14, 1e300])
+@each(
+    "epsilon, N, k, options",
+    [(epsilon, N, k, options) for epsilon in [1e14, 1e300] for N, k, options in EXACT],
+    parts=2,
+)
 def test_tables_are_exact_as_epsilon_grows(N, k, options, epsilon):
     accuracy = 1e-4
     if "adjacency" in options:
@@ -232,7 +238,7 @@ def test_tables_are_exact_as_epsilon_grows(N, k, options, epsilon):
         assert table.min() >= 0
 
 
-@pytest.mark.parametrize("epsilon", [np.inf, -np.inf])
+@each("epsilon", [np.inf, -np.inf], parts=2)
 def test_an_infinite_epsilon_is_refused(epsilon):
     with pytest.raises(InvalidParameterError, match="epsilon"):
         private_marginals(clustered(4, 30), 2, epsilon=epsilon, delta=1e-6)
@@ -325,7 +331,7 @@ def test_without_active_constraints_the_error_is_the_one_that_was_announced():
     assert measured == pytest.approx(results[0].expected_rmse, rel=0.1)
 
 
-@pytest.mark.parametrize(("k", "N", "factor"), [(2, 100, 2.0), (3, 300, 3.0), (4, 300, 5.0)])
+@each("k, N, factor", [(2, 100, 2.0), (3, 300, 3.0), (4, 300, 5.0)], parts=2)
 def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, factor):
     data = clustered(12, N)
     ratios = []
@@ -343,8 +349,7 @@ def test_sparse_records_need_much_less_noise_and_gain_from_the_projection():
     assert (sparse.expected_rmse / table_rmse(sparse, data)) ** 2 > 2
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 1e2, 1e4, 1e6])
-@pytest.mark.parametrize("options", [{}, {"sparsity": 2}], ids=["dense", "sparse"])
+@each("options, epsilon", list(itertools.product([{}, {"sparsity": 2}], [1.0, 1e2, 1e4, 1e6])), parts=2)
 def test_the_projection_never_does_harm_at_any_noise(epsilon, options):
     data = baskets(7, 60, 2) if options else clustered(7, 60)
     for seed in range(2):
@@ -378,8 +383,8 @@ def test_the_result_states_the_projection_that_gave_it():
 # --- inputs ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each(
+    "change, message",
     [
         ({"data": [[0, 2]]}, "0 and 1 only"),
         ({"data": [[0, np.nan]]}, "0 and 1 only"),
@@ -408,6 +413,7 @@ def test_the_result_states_the_projection_that_gave_it():
         ({"epsilon": -1}, "epsilon"),
         ({"delta": 1}, "delta"),
     ],
+    parts=2,
 )
 def test_bad_input_is_refused_and_bad_arguments_cost_nothing(change, message):
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
@@ -433,7 +439,7 @@ def test_bad_questions_to_a_result_are_refused():
 MISSING = [["f", None], ["f", np.nan], [pd.NA, "f"], [pd.NaT, "f"]]
 
 
-@pytest.mark.parametrize("values", MISSING, ids=["None", "NaN", "NA", "NaT"])
+@each("values", MISSING, parts=2)
 def test_missing_values_are_a_category_where_none_is_declared_and_an_error_elsewhere(values):
     data = pd.DataFrame({"sex": values * 50, "vote": [0, 1] * 50})
     found = private_marginals(data, 1, epsilon=1e4, categories={"sex": ["f", "m", None]}, rng=0)

@@ -20,6 +20,7 @@ from dpgraph.linalg.parities import CHUNK, ParityBasis, character_table
 from dpgraph.problems.records.marginals import expected_error
 from dpgraph.releases.records import parities
 from dpgraph.releases.records.parities import exact_products
+from tests.about import each
 
 #: Pairs of three attributes.
 PAIRS = ((0, 1), (0, 2), (1, 2))
@@ -47,9 +48,22 @@ def largest_move(features):
     return np.sqrt((squares[:, None] + squares[None, :] - 2 * gram).max())
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    ("sizes", "k"), [([2] * 5, 1), ([2] * 5, 2), ([2] * 6, 3), ([2] * 4, 4), ([3, 3, 3], 2), ([2, 3, 4], 3), ([5], 1)]
+@each(
+    "sizes, k, seed",
+    [
+        (sizes, k, seed)
+        for sizes, k in [
+            ([2] * 5, 1),
+            ([2] * 5, 2),
+            ([2] * 6, 3),
+            ([2] * 4, 4),
+            ([3, 3, 3], 2),
+            ([2, 3, 4], 3),
+            ([5], 1),
+        ]
+        for seed in range(3)
+    ],
+    parts=2,
 )
 def test_the_sensitivity_of_parities_is_the_largest_move_of_any_pair_of_records(sizes, k, seed):
     w = np.random.default_rng(seed).uniform(0.1, 2.0, k)
@@ -59,8 +73,7 @@ def test_the_sensitivity_of_parities_is_the_largest_move_of_any_pair_of_records(
     assert largest_move(features) == pytest.approx(bound)
 
 
-@pytest.mark.parametrize("t", [1, 2, 3, 5])
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("k, t", list(itertools.product([1, 2, 3], [1, 2, 3, 5])), parts=2)
 def test_the_sensitivities_of_sparse_records_are_the_largest_moves_of_any_pair(k, t):
     n = 5
     w = np.random.default_rng(k).uniform(0.1, 2.0, k)
@@ -73,7 +86,7 @@ def test_the_sensitivities_of_sparse_records_are_the_largest_moves_of_any_pair(k
     assert largest_move(signs) == pytest.approx(np.sqrt((parity_moves(np.full(n, 2), k, most=2 * t) @ w).max()))
 
 
-@pytest.mark.parametrize("sparsity", [None, 1, 3])
+@each("sparsity", [None, 1, 3], parts=2)
 def test_the_sensitivity_to_one_more_record_is_the_length_of_the_longest_record(sparsity):
     n, k = 5, 3
     basis = ParityBasis([2] * n, k)
@@ -91,7 +104,7 @@ def largest_l1_move(features):
     return max(np.abs(features - record).sum(axis=1).max() for record in features)
 
 
-@pytest.mark.parametrize(("sizes", "k"), [([2] * 5, 1), ([2] * 5, 2), ([2] * 6, 3), ([2] * 4, 4)])
+@each("sizes, k", [([2] * 5, 1), ([2] * 5, 2), ([2] * 6, 3), ([2] * 4, 4)], parts=2)
 def test_the_l1_sensitivity_of_parities_of_bits_is_the_largest_move_of_any_pair_of_records(sizes, k):
     factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
     basis = ParityBasis(sizes, k)
@@ -99,7 +112,7 @@ def test_the_l1_sensitivity_of_parities_of_bits_is_the_largest_move_of_any_pair_
     assert largest_l1_move(features) == pytest.approx((l1_moves(np.array(sizes), k) @ factors).max())
 
 
-@pytest.mark.parametrize(("sizes", "k"), [([3, 3, 3], 2), ([2, 3, 4], 3), ([5], 1), ([2, 7], 2)])
+@each("sizes, k", [([3, 3, 3], 2), ([2, 3, 4], 3), ([5], 1), ([2, 7], 2)], parts=2)
 def test_no_pair_of_categorical_records_exceeds_the_l1_bound_and_some_come_within_a_third(sizes, k):
     factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
     basis = ParityBasis(sizes, k)
@@ -108,7 +121,7 @@ def test_no_pair_of_categorical_records_exceeds_the_l1_bound_and_some_come_withi
     assert bound / 1.5 < largest_l1_move(features) <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("t", [1, 2, 3, 5])
+@each("t", [1, 2, 3, 5], parts=2)
 def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t):
     n, k = 5, 3
     factors = np.random.default_rng(t).uniform(0.1, 2.0, k)
@@ -118,8 +131,7 @@ def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t):
     assert largest_l1_move(features) == pytest.approx((conjunction_moves(n, t, k) @ factors).max())
 
 
-@pytest.mark.parametrize("sparsity", [None, 1, 3])
-@pytest.mark.parametrize("sizes", [[2] * 5, [3, 2, 4]])
+@each("sizes, sparsity", list(itertools.product([[2] * 5, [3, 2, 4]], [None, 1, 3])), parts=2)
 def test_the_l1_sensitivity_to_one_more_record_is_the_norm_of_the_longest_record_or_above(sparsity, sizes):
     if sparsity and max(sizes) > 2:
         return
@@ -134,7 +146,7 @@ def test_the_l1_sensitivity_to_one_more_record_is_the_norm_of_the_longest_record
     assert longest <= shape.sensitivity * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("n", "k"), [(6, 1), (10, 2), (16, 3), (40, 3), (16, 4)])
+@each("n, k", [(6, 1), (10, 2), (16, 3), (40, 3), (16, 4)], parts=2)
 def test_the_weights_are_optimal_up_to_a_certified_gap(n, k):
     import cvxpy as cp
 
@@ -148,7 +160,7 @@ def test_the_weights_are_optimal_up_to_a_certified_gap(n, k):
     assert value <= reference * (1 + 1e-4)
 
 
-@pytest.mark.parametrize(("n", "k"), [(6, 1), (10, 2), (16, 3), (16, 4)])
+@each("n, k", [(6, 1), (10, 2), (16, 3), (16, 4)], parts=2)
 def test_the_factors_of_laplace_noise_are_optimal_up_to_a_certified_gap(n, k):
     import cvxpy as cp
 
@@ -178,9 +190,7 @@ def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
     assert (parity_moves(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
 
 
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("sparsity", [None, 2])
+@each("sparsity, delta, adjacency", list(itertools.product([None, 2], [0.0, 1e-6], ["add-remove", "replace"])), parts=2)
 def test_the_error_that_is_expected_without_data_is_that_of_a_result(sparsity, delta, adjacency):
     options = {"epsilon": 2.0, "delta": delta, "sparsity": sparsity, "adjacency": adjacency}
     data = np.zeros((3000, 6), dtype=int)
@@ -224,7 +234,7 @@ def test_sums_over_categorical_records_are_exact_whatever_their_number():
         assert error <= basis.rounding < 1e-9
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@each("delta", [0.0, 1e-6], parts=2)
 def test_a_record_more_moves_what_gets_noise_by_what_it_is_alone_and_within_the_ledger_line(delta, monkeypatch):
     """Floating-point sums of a million records moved by more, and by more than the allowance in the ledger line."""
     seen = []
@@ -247,7 +257,7 @@ def test_products_of_doubles_are_told_exactly():
     assert list(exact_sums(exact_products(factors, sums))) == exact
 
 
-@pytest.mark.parametrize("sizes", [0, [2, 1], [], True])
+@each("sizes", [0, [2, 1], [], True], parts=2)
 def test_sizes_that_are_none_are_refused(sizes):
     with pytest.raises(InvalidParameterError):
         expected_error(sizes, 1, epsilon=1.0)

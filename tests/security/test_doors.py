@@ -179,6 +179,7 @@ def long_records_door() -> Door:
     """Records that are all longer than they may be: what a covariance once warned of."""
 
     def call(value: Any, public: dict[str, Any], accountant: PrivacyAccountant) -> Any:
+        warnings.filterwarnings("ignore", message="epsilon = ")  # of a public argument, before the debit
         budget = {"epsilon": 1e4, "max_norm": 0.5, "n_records": 100, "adjacency": "add-remove"}
         return dpgraph.private_covariance(value, **budget, **public, rng=0, accountant=accountant)
 

@@ -4,6 +4,7 @@ import ast
 import contextlib
 import gzip
 import io
+import itertools
 import pickle
 import tarfile
 import tracemalloc
@@ -20,6 +21,7 @@ import dpgraph
 from dpgraph.datasets import load, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError
 from dpgraph.inputs.graphs import open_graph
+from tests.about import each
 
 VALID = [
     b"# comment\n0 1\n1 2\n2 0\n",
@@ -136,7 +138,7 @@ def test_nested_gzip_is_not_unpacked_twice(tmp_path):
     assert "text file" in refusal(path) or "UTF-8" in refusal(path)
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@each("packed", [False, True], parts=2)
 def test_a_file_beyond_the_stated_limit_is_refused_and_a_higher_limit_accepts_it(tmp_path, monkeypatch, packed):
     path = tmp_path / "graph.txt"
     content = b"".join(b"%d %d\n" % (i, i + 1) for i in range(2000))
@@ -149,15 +151,22 @@ def test_a_file_beyond_the_stated_limit_is_refused_and_a_higher_limit_accepts_it
     assert "must be a number" in refusal(path)
 
 
-@pytest.mark.parametrize("cut", [1, 2, 10, 50, -9, -1])
+@each("cut", [1, 2, 10, 50, -9, -1], parts=2)
 def test_a_truncated_gzip_file_is_an_error_and_never_a_smaller_graph(tmp_path, cut):
     path = tmp_path / "graph.txt.gz"
     path.write_bytes(gzip.compress(b"".join(b"%d %d\n" % (i, i + 1) for i in range(500)))[:cut])
     assert "truncated" in refusal(path) or "text" in refusal(path) or "vertex" in refusal(path)
 
 
-@pytest.mark.parametrize("digits", [18, 19, 25, 1000, 1001, 4301, 60_000])
-@pytest.mark.parametrize("options", [{}, {"format": "gset"}, {"nodes": 10}, {"weight": "weight"}], ids=str)
+@each(
+    "options, digits",
+    list(
+        itertools.product(
+            [{}, {"format": "gset"}, {"nodes": 10}, {"weight": "weight"}], [18, 19, 25, 1000, 1001, 4301, 60_000]
+        )
+    ),
+    parts=2,
+)
 def test_gigantic_integers_are_labels_or_a_clear_error(tmp_path, digits, options):
     path = tmp_path / "graph.txt"
     path.write_text(f"1 {'9' * digits} 1\n")
@@ -168,8 +177,7 @@ def test_gigantic_integers_are_labels_or_a_clear_error(tmp_path, digits, options
         assert "9" * 18 not in refusal(path, **options), "the message quotes the file"
 
 
-@pytest.mark.parametrize("labels", [int, str])
-@pytest.mark.parametrize("separator", [" ", ",", "\t"])
+@each("separator, labels", list(itertools.product([" ", ",", "\t"], [int, str])), parts=2)
 def test_a_line_without_end_is_refused_by_its_number(tmp_path, labels, separator):
     path = tmp_path / "graph.txt"
     path.write_text(f"a{separator}b\n".replace("a", "1").replace("b", "2") + f"1{separator}" * 100_000)
@@ -178,7 +186,7 @@ def test_a_line_without_end_is_refused_by_its_number(tmp_path, labels, separator
     assert "line 1: expected at most 65536 bytes" in refusal(path, labels=labels)
 
 
-@pytest.mark.parametrize("content", [b"cos\nsystem\n(S'true'\ntR.", pickle.dumps({"a": 1}), b"\x93NUMPY\x01\x00"])
+@each("content", [b"cos\nsystem\n(S'true'\ntR.", pickle.dumps({"a": 1}), b"\x93NUMPY\x01\x00"], parts=2)
 def test_serialised_objects_are_not_loaded(tmp_path, content):
     path = tmp_path / "graph.txt"
     path.write_bytes(content)
@@ -212,7 +220,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, parts=2)
 def test_the_name_of_a_dataset_is_never_a_path(tmp_path, monkeypatch, name):
     (tmp_path / "secret").write_text("1 2\n")
     folder = tmp_path / "graphs"
@@ -238,7 +246,7 @@ def test_archives_are_not_unpacked(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.txt"]
 
 
-@pytest.mark.parametrize("depth", [2, 50_000])
+@each("depth", [2, 50_000], parts=2)
 def test_a_deeply_nested_gml_file_does_not_crash_the_reader(tmp_path, depth):
     path = tmp_path / "deep.gml"
     path.write_text("graph [ " + "a [ " * depth + "]" * depth + " ]")

@@ -22,6 +22,7 @@ from dpgraph.interfaces.cli.app import _COMMANDS
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.results.files import save_result
 from tests import programs
+from tests.about import each
 
 BUDGET = ["--epsilon", "1", "--delta", "1e-6", "--seed", "0"]
 #: The end of a message; pure commands spend no delta.
@@ -85,7 +86,7 @@ def test_a_folder_is_refused_and_kept(tmp_path):
     assert list(tmp_path.rglob("*")) == [folder]
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["there", "dangling"])
+@each("there", [True, False], parts=2)
 def test_a_link_is_followed_and_stays_a_link(tmp_path, there):
     (tmp_path / "elsewhere").mkdir()
     target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
@@ -105,7 +106,7 @@ def test_a_link_to_itself_is_an_error(tmp_path):
         write_atomically(link, "new")
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+@each("mode", [0o600, 0o640, 0o666, 0o755], parts=2)
 def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, umask, mode):
     path = tmp_path / "file"
     path.write_text("old")
@@ -114,7 +115,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, umask, mode):
     assert (path.read_text(), mode_of(path)) == ("new", mode)
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+@each("mask", [0o022, 0o077, 0o002], parts=2)
 def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path, umask, mask):
     os.umask(mask)
     write_atomically(tmp_path / "file", "new")
@@ -127,7 +128,7 @@ def test_nothing_asks_for_the_umask_of_the_process(tmp_path, monkeypatch):
     write_atomically(tmp_path / "file", "new")
 
 
-@pytest.mark.parametrize("old", [None, 0o600, 0o644])
+@each("old", [None, 0o600, 0o644], parts=2)
 def test_what_is_for_its_owner_is_never_readable_by_others(tmp_path, umask, monkeypatch, old):
     path, seen, replace = tmp_path / "file", [], os.replace
     if old is not None:
@@ -162,8 +163,7 @@ def test_pictures_for_the_owner_are_for_the_owner(tmp_path, umask, graph):
     assert (mode_of(published), mode_of(owned)) == (0o644, 0o600)
 
 
-@pytest.mark.parametrize("option", ["--output", "--report"])
-@pytest.mark.parametrize("way", ["itself", "a link to it"])
+@each("way, option", list(itertools.product(["itself", "a link to it"], ["--output", "--report"])), parts=2)
 def test_a_command_does_not_write_over_what_it_reads(tmp_path, capsys, graph, option, way):
     target = graph
     if way == "a link to it":
@@ -193,7 +193,7 @@ def run_on_a_full_disk(monkeypatch, arguments, *, fails):
     return main(arguments)
 
 
-@pytest.mark.parametrize("fails", [0, 1, 2])
+@each("fails", [0, 1, 2], parts=2)
 def test_a_disk_that_is_full_for_one_file_takes_the_others_and_the_error_says_which(
     tmp_path, monkeypatch, capsys, graph, fails
 ):
@@ -284,7 +284,7 @@ def test_a_pipe_that_is_closed_is_a_failure_with_the_files_written(tmp_path, gra
 
 
 @needs_full
-@pytest.mark.parametrize("arguments", FREE, ids=" ".join)
+@each("arguments", FREE, parts=2)
 def test_whatever_is_printed_must_go_also_where_nothing_is_spent(tmp_path, arguments):
     with open("/dev/full", "w") as nowhere:
         done = programs.dpgraph(*arguments, stdout=nowhere, cwd=tmp_path)
@@ -293,7 +293,7 @@ def test_whatever_is_printed_must_go_also_where_nothing_is_spent(tmp_path, argum
 
 
 @needs_full
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]], ids=" ".join)
+@each("arguments", [["--help"], ["--version"]], parts=2)
 @BUFFERS
 def test_help_for_a_closed_pipe_ends_without_a_traceback(arguments, env):
     read, write = os.pipe()
@@ -417,7 +417,7 @@ def test_every_command_that_spends_is_tried():
     assert set(COMMANDS) == set(_COMMANDS) - FREE_COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS, parts=2)
 def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monkeypatch, capsys, graph, table):
     (folder := tmp_path / "out").mkdir()
     arguments, written = command_line(name, graph, table, folder)
@@ -444,8 +444,11 @@ def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monk
         assert ("total: epsilon = 1" in out) == (place != 1)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError("secret"), OSError(28, "No space left")])
+@each(
+    "error, name",
+    list(itertools.product([KeyboardInterrupt, RuntimeError("secret"), OSError(28, "No space left")], COMMANDS)),
+    parts=2,
+)
 def test_what_ends_a_command_after_the_debit_says_so(name, error, monkeypatch, capsys, graph, table):
     arguments, _ = command_line(name, graph, table, graph.parent)
     charge = Ledger.__init__

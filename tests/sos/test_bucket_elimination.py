@@ -68,7 +68,7 @@ def test_forests_with_many_labels_and_width_five_take_no_relaxation(G, q, monkey
     monkeypatch.delattr("dpgraph.sos.csp.solver.solve_csp_relaxation")
     found = max_2csp(instance(G, q, seed=1), rng=0)
     assert found.status == "optimal"
-    assert found.certificate == "proven"
+    assert found.bound_kind == "proven"
 
 
 def test_a_star_keeps_no_table_of_its_hub_per_leaf():

@@ -53,7 +53,7 @@ def test_three_colours_of_a_random_graph_are_proven():
     colours = TwoCSP.from_networkx(nx.gnm_random_graph(30, 200, seed=0), "coloring", [0, 1, 2])
     seen = []
     result = max_2csp(colours, search="optimal", rng=0, callback=lambda *now: seen.append(now))
-    assert (result.value, result.upper_bound, result.status, result.certificate) == (172.0, 172.0, "optimal", "proven")
+    assert (result.value, result.upper_bound, result.status, result.bound_kind) == (172.0, 172.0, "optimal", "proven")
     assert [now[2] for now in seen] == sorted((now[2] for now in seen), reverse=True)
 
 

@@ -20,6 +20,7 @@ from dpgraph.sos.moments.pseudo_distribution import (
     monomials,
 )
 from dpgraph.sos.moments.relaxation import lasserre
+from tests.about import each
 
 
 def random_instance(seed, n=5, q=3):
@@ -47,8 +48,8 @@ def random_distribution(seed, n=4, q=3, degree=2):
     )
 
 
-@pytest.mark.parametrize(
-    ("graph", "degree", "value"),
+@each(
+    "graph, degree, value",
     [
         (nx.cycle_graph(5), 2, 25 / 8 + 5 * np.sqrt(5) / 8),
         (nx.cycle_graph(5), 4, 4.0),
@@ -61,6 +62,7 @@ def random_distribution(seed, n=4, q=3, degree=2):
         (nx.complete_bipartite_graph(3, 4), 2, 12.0),
         (nx.cycle_graph(7), 4, 6.0),
     ],
+    parts=2,
 )
 def test_max_cut_relaxations_have_their_known_values(graph, degree, value):
     relaxed = sos.lasserre(graph, degree)
@@ -136,7 +138,7 @@ def test_conditioning_an_actual_distribution_is_conditional_probability():
         np.testing.assert_allclose(conditioned.second_moments(), expected.second_moments(), atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4), parts=2)
 def test_conditioning_by_reweighting_is_the_relaxation_with_the_label_pinned(seed):
     """With random real tables the optimum is unique, so degree 4 of a pinned instance has a single solution."""
     instance = random_instance(seed, n=4, q=2 + seed % 2)
@@ -174,7 +176,7 @@ def test_independent_rounding_expects_the_value_minus_the_local_correlation():
     assert M.multiply(x_independent).sum() == pytest.approx(2.0 * expected)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40), parts=2)
 def test_local_correlation_is_bounded_by_global_correlation_and_the_spectrum(seed):
     """LC of C^(1/2) Y C^(1/2) <= (|Y_r|_F sqrt(GC) + (1 - 1/q) (sigma_{r+1}(Y) + max |Y_ii|)) sum(c)."""
     rng = np.random.default_rng(seed)
@@ -228,7 +230,7 @@ def test_operator_splitting_and_interior_points_agree_and_are_both_proven():
     assert all(v.value - 1e-3 <= v.upper_bound <= v.value + 1e-2 for v in values)
 
 
-@pytest.mark.parametrize("degree", [0, 1, 3, 2.5, True])
+@each("degree", [0, 1, 3, 2.5, True], parts=2)
 def test_odd_degrees_are_refused(degree):
     with pytest.raises(InvalidParameterError, match="even"):
         lasserre(nx.path_graph(3), degree)
@@ -252,7 +254,7 @@ def test_what_a_pseudo_distribution_does_not_know_is_refused():
         lasserre(nx.path_graph(60), 4)
 
 
-@pytest.mark.parametrize("options", [{"relaxation": "lasserre"}, {"relaxation": "admm"}, {"degree": 4, "seeds": 2}])
+@each("options", [{"relaxation": "lasserre"}, {"relaxation": "admm"}, {"degree": 4, "seeds": 2}], parts=2)
 def test_max_cut_by_moments_is_sandwiched_for_weights_of_either_sign(options):
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -269,7 +271,7 @@ def test_max_cut_by_moments_is_sandwiched_for_weights_of_either_sign(options):
             assert result.upper_bound <= best + 0.05 * abs(M).sum()
 
 
-@pytest.mark.parametrize("q", [2, 4, 9])
+@each("q", [2, 4, 9], parts=2)
 def test_an_instance_without_constraints_is_solved(q):
     relaxed = lasserre(TwoCSP(1, q), 2)
     assert relaxed.value == 0.0
@@ -285,7 +287,7 @@ def test_a_relaxation_says_whether_the_solver_stopped_before_it_was_accurate(mon
     assert stopped.upper_bound >= max_2csp(instance, rng=0).value
 
 
-@pytest.mark.parametrize("solve", [max_bisection, max_cut])
+@each("solve", [max_bisection, max_cut], parts=2)
 def test_a_tolerance_that_would_not_be_used_is_refused(solve):
     with pytest.raises(InvalidParameterError, match="tol is for"):
         solve(nx.cycle_graph(5), degree=4, tol=1e-9)

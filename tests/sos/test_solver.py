@@ -62,7 +62,7 @@ def test_a_planted_cut_is_recovered_from_a_factored_objective():
     objective = FactoredObjective(np.sqrt(20.0) * basis, np.diag([1.0, -0.7, 0.1, -0.1]))
     solution = solve_max_cut(objective, rng=0)
     assert abs(np.mean(side * (1 - 2 * solution.labels))) > 0.99
-    assert solution.certificate == "proven"
+    assert solution.bound_kind == "proven"
     assert solution.value <= solution.upper_bound <= 1.01 * solution.value
 
 

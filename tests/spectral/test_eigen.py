@@ -1,6 +1,7 @@
 """Eigenvalues are within their public tolerance or the solver fails, and none of the leading ones is missed."""
 
 import contextlib
+import itertools
 import math
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.linalg import eigen
 from dpgraph.linalg.eigen import Eigenpairs, leading_eigenpairs, leading_values
 from dpgraph.linalg.lanczos import Lanczos
+from tests.about import each
 
 
 def generator(seed=0):
@@ -29,8 +31,7 @@ def sizes(A):
     return np.sort(np.abs(np.linalg.eigvalsh(A.toarray())))[::-1]
 
 
-@pytest.mark.parametrize("n", [5, 300, 1200])
-@pytest.mark.parametrize("count", [1, 4])
+@each("count, n", list(itertools.product([1, 4], [5, 300, 1200])), parts=2)
 def test_pairs_agree_with_lapack(n, count):
     A, _ = planted_cut_sparse(n, min(40.0, n / 2.5), -0.5, rng=1)
     pairs = leading_eigenpairs(A, count, tolerance=1e-6, generator=generator())
@@ -45,7 +46,7 @@ def test_all_eigenpairs_of_a_small_matrix_can_be_asked_for():
     assert np.allclose(pairs.values, [-3.0, 2.0, 1.0])
 
 
-@pytest.mark.parametrize("count", [0, 4, -1])
+@each("count", [0, 4, -1], parts=2)
 def test_the_count_must_fit(count):
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
         leading_eigenpairs(np.eye(3), count, tolerance=1e-9, generator=generator())
@@ -53,9 +54,16 @@ def test_the_count_must_fit(count):
         leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, failure=1e-9, generator=generator())
 
 
-@pytest.mark.parametrize(("degree", "correlation"), [(10, -0.5), (40, -0.75), (6, 0.0)])
-@pytest.mark.parametrize("count", [1, 2, 9])
-@pytest.mark.parametrize("tolerance", [1.0, 0.1, 0.003])
+@each(
+    "tolerance, count, degree, correlation",
+    [
+        (tolerance, count, degree, correlation)
+        for tolerance in [1.0, 0.1, 0.003]
+        for count in [1, 2, 9]
+        for degree, correlation in [(10, -0.5), (40, -0.75), (6, 0.0)]
+    ],
+    parts=2,
+)
 def test_values_are_within_the_tolerance_that_was_asked_for(degree, correlation, count, tolerance):
     A, _ = planted_cut_sparse(1000, degree, correlation, rng=2)
     values = np.abs(
@@ -74,8 +82,7 @@ def test_values_come_with_vectors_of_all_but_the_last():
     assert pairs.residual <= 1e-7
 
 
-@pytest.mark.parametrize("factor", [1.0 + 1e-12, 1.5, 40.0])
-@pytest.mark.parametrize("component", [1e-4, 1e-8])
+@each("component, factor", list(itertools.product([1e-4, 1e-8], [1.0 + 1e-12, 1.5, 40.0])), parts=2)
 def test_a_certificate_holds_for_starts_that_hardly_see_the_largest_eigenvalue(factor, component):
     # A start like these is drawn with probability 0.003 and 3e-7; certificates may fail with probability 1e-9.
     n = 1000
@@ -115,7 +122,7 @@ def test_the_norm_of_the_complement_leaves_out_what_is_spanned():
     assert exact[2] - 0.05 <= found <= exact[2] + 1e-9
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@each("count", [2, 3], parts=2)
 def test_a_solver_that_misses_an_eigenvalue_a_little_larger_is_caught(monkeypatch, count):
     n = 2000
     diagonal = np.linspace(0.1, 0.5, n)
@@ -160,8 +167,7 @@ LOW_RANK = {
 }
 
 
-@pytest.mark.parametrize("half", LOW_RANK.values(), ids=LOW_RANK)
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+@each("tolerance, half", list(itertools.product([1e-3, 1e-6], LOW_RANK.values())), parts=2)
 def test_a_matrix_of_low_rank_has_eigenvalues_zero(half, tolerance):
     # Beside its eigenvectors nothing is left but rounding errors, which must not lead back to them.
     A = (half + half.T) / 50
@@ -190,7 +196,7 @@ def test_an_unreachable_tolerance_fails_instead_of_pretending():
         leading_eigenpairs(noisy, 1, tolerance=1e-9, generator=generator())
 
 
-@pytest.mark.parametrize("diagonal", [np.zeros(800), np.ones(800), np.repeat([1.0, -2.0], 400)])
+@each("diagonal", [np.zeros(800), np.ones(800), np.repeat([1.0, -2.0], 400)], parts=2)
 def test_few_distinct_eigenvalues_exhaust_the_search(diagonal):
     A = sparse.diags_array(diagonal, format="csr")
     pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, failure=1e-9, generator=generator())
@@ -210,7 +216,7 @@ class _Counted(np.random.Generator):
         return super().standard_normal(*arguments, **options)
 
 
-@pytest.mark.parametrize(("failure", "runs"), [(1e-9, 1), (1e-18, 2), (1e-100, 10)])
+@each("failure, runs", [(1e-9, 1), (1e-18, 2), (1e-100, 10)], parts=2)
 def test_what_one_run_cannot_show_for_rounding_several_show_together(failure, runs):
     counted = _Counted(np.random.PCG64(0))
     A = sparse.diags_array(np.linspace(-1.0, 1.0, 1000), format="csr")

@@ -18,12 +18,12 @@ from scipy import sparse
 
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.files import read_text
-from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Task
 from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Synthetic, Triangles
 from dpgraph.interfaces.benchmark.partitions import Bisection, Colouring, CommunitiesTask, Cut
 from dpgraph.interfaces.benchmark.spaces import Embedding, Similarities
+from dpgraph.result import csv_text
 
 TASKS: dict[str, type[Task]] = {
     "cut": Cut,

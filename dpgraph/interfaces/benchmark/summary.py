@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
-from dpgraph.datasets.writers import csv_text
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Measure
 from dpgraph.interfaces.benchmark.runs import HALTED, REFUSED, TASKS, Outcome, Run
 from dpgraph.plot.panels import Panel
+from dpgraph.result import csv_text
 
 #: Columns of the table of intervals.
 _HEADER = ("graph", "problem", "measure", "mechanism", "epsilon", "delta", "runs", "halts", "mean", "low", "high")
@@ -45,7 +45,7 @@ class Cell:
         number = len(self.values)
         if number < 2:
             return math.nan
-        return float(stats.t.ppf(0.975, number - 1) * np.std(self.values, ddof=1) / math.sqrt(number))
+        return float(stdtrit(number - 1, 0.975) * np.std(self.values, ddof=1) / math.sqrt(number))
 
 
 def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> list[Cell]:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module, metadata
 from pathlib import Path
@@ -35,12 +36,14 @@ _COMMANDS = {
     "statistic": ("everyday", "Statistic"),
     "densest": ("everyday", "Densest"),
     "synthesize": ("everyday", "Synthesize"),
+    "report": ("everyday", "Page"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),
     "marginals": ("tables", "Marginals"),
     "budget": ("budget", "BudgetFile"),
     "benchmark": ("benchmark", "Benchmark"),
+    "check": ("public", "Check"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
     "compile": ("kernels", "Compile"),
@@ -83,7 +86,7 @@ app = typer.Typer(
     - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --dry-run` tells the noise and reads nothing;
     - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --output cut.csv --report report.json` publishes a cut;
     - every further run on the same graph spends its own budget: epsilons add up. `dpgraph budget graph.db --epsilon 2`
-      makes a budget for the graph, and `dpgraph --budget graph.db max-cut ...` is refused when that is spent.
+      makes a budget for the graph, and `dpgraph max-cut ... --budget graph.db` is refused when that is spent.
 
     Exit status: 0 done; 1 failed (an iteration did not converge, an output could not be written, or a bug in dpgraph);
     2 bad input, nothing was released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 stopped.
@@ -114,7 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Whatever is printed has gone when it returns: where a stream did not take all, the status is not 0.
     """
-    with watched_streams() as (out, err):
+    with watched_streams() as (out, err), warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: note(f"dpgraph: warning: {message}")
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         try:
             out.flush()
@@ -151,7 +155,12 @@ def _run(argv: list[str]) -> int:
         # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
         if (explain := getattr(error, "format_message", None)) is not None:
             # A bare "dpgraph" has shown its help already and explains nothing more.
-            return _complain(f"{explain()} Try 'dpgraph --help'.", BAD_INPUT) if explain() else BAD_INPUT
+            said = explain().rstrip(".")
+            return (
+                _complain(f"{said}{'' if said.endswith('?') else '.'} Try 'dpgraph --help'.", BAD_INPUT)
+                if said
+                else BAD_INPUT
+            )
         if os.environ.get("DPGRAPH_DEBUG"):
             raise
         # The text of an unforeseen error may hold private values, so only its type is shown.
@@ -164,9 +173,17 @@ def _complain(message: str, status: int) -> int:
 
 
 #: Arguments that a message may advise, and that commands have as options.
-_ADVISED = "coherence|data_dir|delta|format|header|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
+_ADVISED = (
+    "coherence|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
+    "unknown|weight"
+)
 _ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
-_FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
+_FLAGS = {
+    "symmetrize=True": "--symmetrize",
+    "download=False": "--no-download",
+    "header=True": "--header yes",
+    "header=False": "--header no",
+}
 
 
 def in_options(message: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from dpgraph import datasets
 from dpgraph.arguments import check_epsilon
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
@@ -16,12 +17,11 @@ from dpgraph.interfaces.benchmark.runs import TASKS, Plan, PublicGraph, Run, Tab
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.outputs import deliver, note, show
+from dpgraph.interfaces.cli.outputs import STDOUT, deliver, note, show
 from dpgraph.interfaces.cli.release import picture, require_outputs
 
 _PROBLEMS = ("cut", "communities", "embedding", "degree-distribution", "counts")
 _EPSILONS = ("0.5", "1", "2", "4")
-_STDOUT = Path("-")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +68,15 @@ class Benchmark(GraphReading):
         from dpgraph.interfaces.benchmark.summary import as_csv, as_markdown, cells_of, panels_of
 
         plan = self._plan()
-        require_outputs(replace(self, output=None) if self.output == _STDOUT else self)
-        table = Table(show) if self.output == _STDOUT else Table() if self.output is None else Table.read(self.output)
+        require_outputs(replace(self, output=None) if self.output == STDOUT else self)
+        self._require_graphs()
+        table = Table(show) if self.output == STDOUT else Table() if self.output is None else Table.read(self.output)
         graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
         note("NOT PRIVATE: exact numbers, for public graphs only")
         runs = self._carry_out(plan, graphs, table)
         cells = cells_of((run, table.outcomes[run.key]) for run in runs)
         text = as_markdown(cells)
-        shown = self.output == _STDOUT  # the runs have standard output
+        shown = self.output == STDOUT  # the runs have standard output
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
@@ -97,6 +98,14 @@ class Benchmark(GraphReading):
         if not epsilons or not problems:
             raise InvalidParameterError("--epsilon takes at least one number, and --problem at least one name")
         return Plan(problems, mechanisms, epsilons, self.delta, self.runs, self.seed).checked()
+
+    def _require_graphs(self) -> None:
+        """Refuse bad options and names before any graph is read."""
+        self.reading()
+        known = datasets.available(self.data_dir)
+        for name in self.graphs:
+            if self.file(name) is None and name not in known:
+                self.read_graph(name)  # which says what is there
 
     def _public(self, name: str) -> PublicGraph:
         """Read a graph."""

@@ -13,7 +13,7 @@ from dpgraph.privacy.relation import protects
 class BudgetFile:
     """Make a budget for one data set, or show what is left of it.
 
-    Give the file to every command that reads this data: `dpgraph --budget FILE max-cut ...`. A command that does not
+    Give the file to every command that reads this data: `dpgraph max-cut ... --budget FILE`. A command that does not
     fit into what is left is refused before it reads anything. Several commands at a time may share the file. Never copy
     it: a copy is a second budget.
 

@@ -1,4 +1,4 @@
-"""``dpgraph communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest`` and ``synthesize``."""
+"""``communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest``, ``synthesize`` and ``report``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import edge_columns
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output
@@ -242,3 +244,48 @@ class Synthesize(GraphRelease):
             f"{source.name}: drawn graphs have {len(source.labels):,} vertices and about {edges:,} edges in {groups} "
             f"communities, and {result.triangles:,} triangles"
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(GraphRelease):
+    """Write a page about a private graph to show to others: communities, degrees, counts, the densest part, a twin.
+
+    All of it is one release with edge-level differential privacy, and may be published.
+
+    Example: `dpgraph report us-flights --epsilon 4 --output report.html`
+    """
+
+    command = "report"
+    function = "report"
+
+    cut: bool = option(False, "Also find two sides with many edges between them, for a fifth of epsilon.")
+    title: str | None = option(None, "Name of the graph on the page. Default: that of the file or dataset.")
+    output: Path | None = written(
+        "Write the page, one file for browsers; or its numbers, or a picture of it.",
+        *(".html", ".json", ".csv", ".png", ".pdf"),
+    )
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the page.", picture=True)
+
+    def run(self) -> None:
+        """Refuse a picture that could not be drawn, too."""
+        if self.output is not None and self.output.suffix in (".png", ".pdf"):
+            require("matplotlib")
+        super().run()
+
+    def _arguments(self) -> dict[str, Any]:
+        return super()._arguments() | {"title": self.graph if self.title is None else self.title}
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return {"facts": result.columns()}
+
+    def _outputs(self, source: Source, result: Any, given: dict[str, Any]) -> Iterator[Output]:
+        named = result.named(tuple(source.labels))
+        if self.output is not None:
+            yield self.output, getattr(named, f"to_{self.output.suffix[1:]}")
+        yield self.report, lambda path: write_atomically(path, self._report(source, result, given))
+        yield picture(self.plot, "plot_report", named)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        lines = [f"{source.name}: {len(source.labels):,} vertices, {len(result.communities.communities)} communities"]
+        lines += [f"  {fact.name:<58} {fact.shown:>18}  {fact.interval}" for fact in result.facts]
+        return [*lines, "ranges hold the exact number with probability 95 %"]

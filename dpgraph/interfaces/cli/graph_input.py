@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from dpgraph import datasets
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
+from dpgraph.inputs.edge_tables import NameRules
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
 from dpgraph.interfaces.cli.release import Release, Source
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from dpgraph.privacy.report import PrivacyReport
+
+#: Endings of names of files, which no dataset has.
+_ENDING = re.compile(r"\.(txt|csv|tsv|gml|graphml|gexf|net|mtx|json|parquet|metis|graph)(\.gz)?$")
 
 _reads = partial(option, panel="What is read")
 #: What is asked for before anything is spent.
@@ -41,11 +48,24 @@ class GraphReading:
     nodes: str = _reads(
         "file",
         "The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
-        "secret), a number N (vertices 0..N-1), or @FILE with one label a line.",
+        "secret), a number N (vertices 0..N-1), or the name of a FILE with one label a line (@FILE, too).",
     )
-    labels: str = _reads("auto", "Vertex labels of an edge list: auto, int or str.")
-    header: str = _reads("auto", "Whether the first line of an edge list names the columns: auto, yes or no.")
-    format: str = _reads("auto", "auto, edgelist, gset or gml.")
+    labels: str = _reads("auto", "Vertex labels of an edge list.", metavar="auto|int|str")
+    header: str = _reads(
+        "auto",
+        "Whether the first line of an edge list names the columns. Where auto cannot know, you are asked.",
+        metavar="auto|yes|no",
+    )
+    unknown: str = _reads(
+        "raise",
+        "Lines that name a vertex outside --nodes, or none: refuse the file, or drop them.",
+        metavar="raise|drop",
+    )
+    normalize: str | None = _reads(
+        None, "Compare names without blanks around them (strip), also without capitals.", metavar="strip|casefold"
+    )
+    encoding: str = _reads("utf-8", "How the text is written: cp1252, say, for files of older Windows programs.")
+    format: str = _reads("auto", f"auto, or one of {', '.join(get_args(datasets.readers.Format)[1:])}.", metavar="NAME")
     symmetrize: bool = _reads(
         False,
         "Accept a file that declares itself directed; a pair gets the heavier of its two arcs. (Edge lists do "
@@ -56,24 +76,10 @@ class GraphReading:
 
     def read_graph(self, graph: str, weight: str | None = None) -> Source:
         """Read the file if there is one of this name, else the dataset."""
-        kinds, answers = {"auto": "auto", "int": int, "str": str}, {"auto": "auto", "yes": True, "no": False}
-        check_choice("--labels", self.labels, tuple(kinds))
-        check_choice("--header", self.header, tuple(answers))
-        path = Path("/dev/stdin" if graph == "-" else graph)
-        if path.is_dir():
-            raise DatasetError(f"{graph} is a folder; expected a graph file or a dataset name")
-        if path.exists():
-            adjacency, nodes = datasets.read_sparse(
-                path,
-                format=self.format,  # type: ignore[arg-type]  # checked by the reader, which says what it takes
-                nodes=self._vertex_set(),
-                labels=kinds[self.labels],  # type: ignore[arg-type]
-                header=answers[self.header],  # type: ignore[arg-type]
-                weight=weight,
-                symmetrize=self.symmetrize,
-            )
-        elif _looks_like_path(graph):
-            raise DatasetError(f"no such file: {graph}")
+        reading, path = self.reading(weight), self.file(graph)
+        if path is not None:
+            found, _ = reading.read(path)
+            adjacency, nodes, *_ = found if isinstance(found, tuple) else _matrix(found, weight)
         else:
             adjacency, nodes = self._read_dataset(graph, weight)
         if weight is None:
@@ -81,13 +87,42 @@ class GraphReading:
             adjacency.data = np.ones_like(adjacency.data)
         return Source(adjacency, nodes, graph, {"graph": {"source": graph, "n_vertices": len(nodes)}})
 
+    def reading(self, weight: str | None = None) -> datasets.readers.Reading:
+        """How a file is read, from the options that all commands share."""
+        kinds, answers = {"auto": "auto", "int": int, "str": str}, {"auto": "auto", "yes": True, "no": False}
+        check_choice("--labels", self.labels, tuple(kinds))
+        check_choice("--header", self.header, tuple(answers))
+        return datasets.readers.Reading(
+            format=self.format,
+            nodes=self._vertex_set(),
+            labels=kinds[self.labels],  # type: ignore[arg-type]
+            header=answers[self.header],  # type: ignore[arg-type]
+            weight=weight,
+            symmetrize=self.symmetrize,
+            rules=NameRules(self.unknown, self.normalize),  # type: ignore[arg-type]  # which say what they take
+            encoding=self.encoding,
+        )
+
+    def file(self, graph: str) -> Path | None:
+        """The file of this name, or None if it may be a dataset."""
+        path = Path("/dev/stdin" if graph == "-" else graph)
+        if path.is_dir():
+            raise DatasetError(f"{graph} is a folder; expected a graph file or a dataset name")
+        if path.exists():
+            return path
+        if _looks_like_path(graph):
+            raise DatasetError(f"no such file: {graph}")
+        return None
+
     def _read_dataset(self, graph: str, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-        if (self.nodes, self.format, self.labels, self.header, self.symmetrize) != ("file", *3 * ("auto",), False):
-            raise InvalidParameterError(
-                f"--nodes, --format, --labels, --header and --symmetrize describe a file; there is no file "
-                f"{graph!r}, and a dataset needs none of them"
-            )
         known = datasets.available(self.data_dir)
+        if (self.nodes, self.reading()) != ("file", datasets.readers.Reading()):
+            close = [] if graph in known else difflib.get_close_matches(graph, known, n=1)
+            meant = f" (did you mean the dataset {close[0]}?)" if close else ""
+            raise InvalidParameterError(
+                "--nodes, --format, --labels, --header, --unknown, --normalize, --encoding and --symmetrize describe a "
+                f"file; there is no file {graph!r}{meant}, and a dataset needs none of them"
+            )
         if weight is not None and graph in known and known[graph].collection != "gset":
             raise InvalidParameterError(f"--weight: the edges of dataset {graph} have no weights")
         try:
@@ -99,12 +134,15 @@ class GraphReading:
         """The public vertices that --nodes states, or how many; "file" if the file names them."""
         if self.nodes == "file":
             return "file"
-        if not self.nodes.startswith("@"):
+        path = self.nodes.removeprefix("@")
+        if path == self.nodes and not Path(path).is_file():
             try:
                 return int(self.nodes)
             except ValueError:
-                raise InvalidParameterError(f"--nodes must be file, a number, or @FILE; got {self.nodes!r}") from None
-        path = self.nodes[1:]
+                raise InvalidParameterError(
+                    "--nodes must be the word file, a number, or the name of a file of one vertex a line; got "
+                    f"{self.nodes!r}"
+                ) from None
         lines = [line.strip() for line in read_text(path).splitlines()]
         try:
             return [line if self.labels == "str" else int(line) for line in lines if line]
@@ -120,14 +158,14 @@ class GraphFile(GraphReading):
 
     graph: str = argument(
         "GRAPH",
-        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
-        "datasets list`).",
+        "A graph file (edge list, CSV, Parquet, Gset, GML, GraphML, GEXF, Pajek, node-link JSON, Matrix Market, METIS; "
+        ".gz too; - reads standard input) or a dataset name (see `dpgraph datasets list`).",
         autocompletion=complete_graph,
     )
     weight: str | None = _reads(
         None,
         "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
-        "GML edge. Default: every edge counts 1.",
+        "edge of a graph format. Default: every edge counts 1.",
     )
 
     def read(self) -> Source:
@@ -230,5 +268,10 @@ class GraphRelease(Planning, Release, GraphRequest):
         return [found.table(), f"\nreleases of {chosen.mechanism}:"], privacy
 
 
+def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
+    opened = as_graph(G, weight=weight)
+    return opened.adjacency, opened.nodes
+
+
 def _looks_like_path(graph: str) -> bool:
-    return "/" in graph or "\\" in graph or graph.removesuffix(".gz").endswith((".txt", ".csv", ".tsv", ".gml"))
+    return "/" in graph or "\\" in graph or bool(_ENDING.search(graph))

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.compiled import KERNELS
+from dpgraph.compiled import KERNELS, no_python
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
@@ -43,8 +43,8 @@ class Compile:
 
     def run(self) -> None:
         """Make all calls, and say how much there was to do."""
-        for call in tqdm(calls(), desc="calls", disable=not self.progress):
-            with warnings.catch_warnings(), contextlib.suppress(MechanismHalted):
+        for call in tqdm(calls(), desc="calls", disable=None if not self.progress else False):
+            with warnings.catch_warnings(), contextlib.suppress(MechanismHalted), no_python():
                 warnings.simplefilter("ignore")
                 call()
         compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
@@ -74,7 +74,6 @@ def calls() -> list[Callable[[], object]]:
         _read_files,
         _count_in_a_block,
         *(partial(call, sparse) for call in of_sparse),
-        partial(dpgraph.private_covariance, np.eye(40), epsilon=4.0, mechanism="nuclear-laplace"),
         partial(dpgraph.max_cut, weighted, weight="weight"),
         partial(dpgraph.max_cut, large, sweeps=10),
         partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),

@@ -14,7 +14,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.cli.outputs import INTERRUPTED, Ended
 
-#: The file of ``dpgraph --budget FILE``.
+#: The file of ``dpgraph --budget FILE``, before or after the command.
 BUDGET: ContextVar[Path | None] = ContextVar("dpgraph_budget", default=None)
 
 #: Groups of options in the help.
@@ -51,6 +51,27 @@ delta = partial(option, help=_DELTA, panel=_PRIVACY, callback=check_optional_del
 seed = partial(option, help=_SEED, panel=_PRIVACY)
 progress = partial(option, False, "Show a progress bar on stderr.")
 data_dir = partial(option, None, "Folder of local graphs. Default: $DPGRAPH_DATA.", panel=_INPUT)
+
+
+def _same_budget(file: Path | None) -> Path | None:
+    """Take note of a budget that is named after the command; another one than before it is refused."""
+    before = BUDGET.get()
+    if file is not None and before not in (None, file):
+        raise InvalidParameterError(f"--budget names two files: {before} and {file}; name one")
+    if file is not None:
+        BUDGET.set(file)
+    return file
+
+
+#: Of every command that spends a budget.
+budget = partial(
+    option,
+    None,
+    "Debit what is released in this file; 'dpgraph budget' makes it.",
+    metavar="FILE",
+    panel=_PRIVACY,
+    callback=_same_budget,
+)
 
 
 def auto_or(kind: type[int] | type[float], help: str, name: str) -> Any:

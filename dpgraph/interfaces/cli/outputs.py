@@ -20,6 +20,8 @@ FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
 #: A file that was asked for or not, and what writes it there.
 Output = tuple[Path | None, Callable[[Path], Any]]
 _PRINTED = "standard output"
+#: The name of a file that stands for standard output.
+STDOUT = Path("-")
 
 
 class Ended(DPGraphError):
@@ -37,14 +39,18 @@ class NotTakenError(DPGraphError):
 # --- a result and its outputs --------------------------------------------------------------------------------------
 
 
-def deliver(paragraphs: Sequence[Callable[[], str]], outputs: Iterable[Output]) -> None:
-    """Print a result, then write all its files, whatever happens to some of them: its budget may be spent.
+def deliver(
+    paragraphs: Sequence[Callable[[], str]], outputs: Iterable[Output], printed: Callable[[str], None] | None = None
+) -> None:
+    """Print a result, by default on standard output, then write all its files, whatever happens to some of them.
 
-    All that a command does with a paid result is done by these functions, which are called here. One that fails, with
-    any error, keeps no other from being called. An interrupt does, but then, too, the command ends with what was
-    written and what was not.
+    Its budget may be spent. All that a command does with a paid result is done by these functions, which are called
+    here. One that fails, with any error, keeps no other from being called. An interrupt does, but then, too, the
+    command ends with what was written and what was not.
     """
-    left: list[tuple[str, Callable[[], Any]]] = [(_PRINTED, partial(_print, paragraph)) for paragraph in paragraphs]
+    left: list[tuple[str, Callable[[], Any]]] = [
+        (_PRINTED, partial(_print, paragraph, printed or say)) for paragraph in paragraphs
+    ]
     left += [(str(path), partial(write, path)) for path, write in _named(outputs)]
     done: list[str] = []
     failed: dict[str, str] = {}
@@ -72,8 +78,8 @@ def deliver(paragraphs: Sequence[Callable[[], str]], outputs: Iterable[Output]) 
         raise Ended(f"not written: {missing}; {written}", status)
 
 
-def _print(paragraph: Callable[[], str]) -> None:
-    say(paragraph())
+def _print(paragraph: Callable[[], str], printed: Callable[[str], None]) -> None:
+    printed(paragraph())
 
 
 def say(text: str) -> None:
@@ -85,6 +91,16 @@ def show(text: str) -> None:
     """Print a text as it is, and see that it has gone."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def put(path: Path, text: str) -> None:
+    """Write a text to a file, or to standard output."""
+    if path == STDOUT:
+        show(text)
+    else:
+        from dpgraph.atomic_write import write_atomically
+
+        write_atomically(path, text)
 
 
 def note(text: str) -> None:

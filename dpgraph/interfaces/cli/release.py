@@ -21,14 +21,14 @@ import numpy as np
 
 import dpgraph
 from dpgraph.atomic_write import require_room, write_atomically
-from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
-from dpgraph.interfaces.cli.outputs import Output, deliver, say
+from dpgraph.interfaces.cli.outputs import STDOUT, Output, deliver, note, put, say
 from dpgraph.privacy.budget_file import FileAccountant
 from dpgraph.privacy.guard import private_function
+from dpgraph.result import csv_text, label_texts
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -67,10 +67,11 @@ class Release:
     epsilon: float = options.epsilon()
     delta: float = options.delta(0.0)
     seed: int | None = options.seed(None)
-    report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON.")
+    budget: Path | None = options.budget()
+    report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON; - is standard output.")
     progress: bool = options.progress()
     dry_run: bool = option(False, "Print the noise scales and stop.")
-    output: Path | None = written("Write the table as CSV.")
+    output: Path | None = written("Write the table as CSV; - is standard output.")
 
     def run(self) -> None:
         """Check, then read, then release, then print and write."""
@@ -92,6 +93,7 @@ class Release:
         deliver(
             [lambda: "\n".join(self._lines(source, result)), lambda: result.privacy.table()],
             self._outputs(source, result, given),
+            note if STDOUT in (self.output, self.report) else say,  # whoever reads the table reads nothing else
         )
 
     def _arguments(self) -> dict[str, Any]:
@@ -140,7 +142,7 @@ class Release:
     def _outputs(self, source: Source, result: Any, given: dict[str, Any]) -> Iterator[Output]:
         """All that is written. Nothing is computed before it is."""
         yield self.output, lambda path: write_table(path, *self._table(source, result))
-        yield self.report, lambda path: write_atomically(path, self._report(source, result, given))
+        yield self.report, lambda path: put(path, self._report(source, result, given))
         yield from self._files(source, result)
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
@@ -243,7 +245,7 @@ def require_writable(command: Any, *paths: Path) -> None:
     reads = [getattr(command, name, None) for name in ("graph", "table_file", "categories")]
     reads += getattr(command, "graphs", [])
     kept = {os.path.realpath(path) for path in [*reads, options.BUDGET.get()] if path is not None}
-    for path in paths:
+    for path in (path for path in paths if path != STDOUT):
         folder = path.absolute().parent
         if os.path.realpath(path) in kept and path.is_file():
             raise InvalidParameterError(f"cannot write {path}: it is a file that this command reads")
@@ -257,7 +259,7 @@ def require_writable(command: Any, *paths: Path) -> None:
 
 def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
     """Header and columns as CSV."""
-    write_atomically(path, csv_text(header, [label_texts(values) for values in columns]))
+    put(path, csv_text(header, [label_texts(values) for values in columns]))
 
 
 def picture(path: Path | None, plot: str, *of: Any, owner_only: bool = False, **options: Any) -> Output:

@@ -16,6 +16,7 @@ from dpgraph.sos.moments.rounding import solve_by_moments
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
 from dpgraph.sos.units import csp_in_binary_units
+from dpgraph.sos.watch import keeps_time_limit
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -43,6 +44,7 @@ class CSPResult(ExactResult):
         )
 
 
+@keeps_time_limit
 def max_2csp(  # noqa: PLR0913
     instance: TwoCSP,
     *,
@@ -126,5 +128,7 @@ def max_2csp(  # noqa: PLR0913
         raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
     else:
         solution = solve_csp(CSPObjective.of(scaled), options, nonnegative=nonnegative, rng=rng)
-    shared = solution.shared(exponent) | {"value": instance.value(solution.labels)}
+    tables = [[int(u), int(v), table.tolist()] for (u, v), table in zip(instance.pairs, instance.tables, strict=True)]
+    written = {"problem": "max-2-csp", "n": instance.n_variables, "labels": len(instance.alphabet), "tables": tables}
+    shared = solution.shared(exponent, written) | {"value": instance.value(solution.labels)}
     return CSPResult(assignment=instance.decode(solution.labels), **shared)

@@ -1,10 +1,11 @@
 """Max-cut and max-bisection of exact data (no privacy)."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice, check_integer
@@ -20,6 +21,7 @@ from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_b
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 from dpgraph.sos.units import graph_in_binary_units
+from dpgraph.sos.watch import keeps_time_limit
 from dpgraph.typing import GraphLike, Operator
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
@@ -56,6 +58,7 @@ class CutResult(ExactResult):
         )
 
 
+@keeps_time_limit
 def max_cut(  # noqa: PLR0913
     G_or_operator: GraphLike | Graph | Operator,
     *,
@@ -83,7 +86,8 @@ def max_cut(  # noqa: PLR0913
     The degree-2 sum-of-squares relaxation, maximise ``sum_ij M_ij (1 - X_ij)/4`` over positive semidefinite X with
     unit diagonal, is solved in low-rank form to a certified gap, conditioned on `seeds` vertices chosen by global
     correlation, rounded, and improved by simulated annealing. Vertices of one or two neighbours are eliminated first,
-    which loses nothing and tightens the relaxation; forests, cycles and bipartite graphs are solved in linear time.
+    which loses nothing and tightens the relaxation; forests, cycles and bipartite graphs are solved in linear time. All
+    cuts of up to 24 vertices are listed instead, unless several seeds or the rounding alone are asked for.
 
     Parameters
     ----------
@@ -127,9 +131,9 @@ def max_cut(  # noqa: PLR0913
     progress : bool, default False
         Show a progress bar on stderr.
     time_limit : float, optional
-        Seconds, after which the solver ends with what it has; a step that has begun, such as a proof of a bound, is
-        finished. Without a limit the local search ends after about a few seconds. With one it goes on until then, or
-        until the cut is proven optimal, and results depend on the speed of the machine.
+        Seconds, after which the solver ends with what it has, whatever it is at. Without a limit the local search ends
+        after about a few seconds. With one it goes on until then, or until the cut is proven optimal, and results
+        depend on the speed of the machine.
     gap_tol : float, default 0
         Relative gap of value and upper bound at which nothing more is tried.
     initial : (set, set), dict, numpy array or result object, optional
@@ -179,10 +183,13 @@ def max_cut(  # noqa: PLR0913
     ).in_units(exponent)  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
-        return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes, exponent)
-    return _cut_result(solve_and_prove(objective, options, rng), nodes, exponent)
+        solution = solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng)
+    else:
+        solution = solve_and_prove(objective, options, rng)
+    return _cut_result(solution, nodes, exponent, _instance(objective, exponent))
 
 
+@keeps_time_limit
 def max_bisection(  # noqa: PLR0913
     G: GraphLike | Graph,
     *,
@@ -259,8 +266,10 @@ def max_bisection(  # noqa: PLR0913
     ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)
     if degree == 2:
-        return _cut_result(solve_and_prove(objective, options, rng, imbalance=imbalance), graph.nodes, exponent)
-    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes, exponent)
+        solution = solve_and_prove(objective, options, rng, imbalance=imbalance)
+    else:
+        solution = solve_bisection_by_moments(objective, imbalance, degree, options, rng)
+    return _cut_result(solution, graph.nodes, exponent, _instance(objective, exponent, imbalance))
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...], int]:
@@ -282,7 +291,22 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
     return SparseObjective(adjacency), graph.nodes, exponent
 
 
-def _cut_result(solution: Solution, nodes: tuple[Hashable, ...], exponent: int) -> CutResult:
-    """The solution in the labels of the caller."""
+def _cut_result(
+    solution: Solution, nodes: tuple[Hashable, ...], exponent: int, instance: dict[str, Any] | None
+) -> CutResult:
+    """The solution in the labels of the caller, with the certificate of an instance whose edges can be listed."""
     first, second = vertex_sets(nodes, solution.labels, 2)
-    return CutResult(partition=(first, second), **solution.shared(exponent))
+    if instance is None:
+        solution = replace(solution, proof=None, uncertified="certificates are of graphs and matrices, not of factors")
+    return CutResult(partition=(first, second), **solution.shared(exponent, instance))
+
+
+def _instance(objective: CutObjective, exponent: int, imbalance: int | None = None) -> dict[str, Any] | None:
+    """A cut problem as the file of a certificate has it."""
+    if not isinstance(objective, SparseObjective):
+        return None
+    upper = sparse.triu(objective.matrix, k=1).tocoo()
+    weights = np.ldexp(upper.data, exponent).tolist()
+    edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
+    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
+    return {**problem, "n": objective.n_vertices, "edges": edges}

@@ -94,9 +94,9 @@ def private_max_cut(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
-    (epsilon, 0)-DP, delta not being spent, with a pure strategy. Two per cent of the budget buys `estimated_value`, the
-    weight of the released cut: its sensitivity is `max_weight`, because the cut is fixed when it is weighed. Solvers
-    see released values only.
+    (epsilon, 0)-DP, delta not being spent, with a pure strategy. Two per cent of the budget buys the weights across
+    and inside the sides, together of sensitivity `max_weight`, because the cut is fixed when it is weighed. Their sum
+    is `estimated_total_weight`. Solvers see released values only.
 
     References
     ----------
@@ -181,7 +181,7 @@ def _release_cut(
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
     facts = CutFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, balanced=balanced)
     released = release(CUT, source.read, facts, asked)
-    cut, total, value = released.found, released.known, released.worth
+    cut, value = released.found, released.worth
     first, second = vertex_sets(source.nodes, cut.labels, 2)
     return PrivateCutResult(
         partition=(first, second),
@@ -189,7 +189,7 @@ def _release_cut(
         nodes=source.nodes,
         estimated_value=value.value,
         estimated_value_std=value.std,
-        estimated_total_weight=total.value,
+        estimated_total_weight=value.total,
         upper_bound=cut.upper_bound,
         mechanism=released.mechanism,
         privacy=released.privacy,

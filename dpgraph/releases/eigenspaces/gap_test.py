@@ -27,7 +27,12 @@ from dpgraph.typing import FloatArray
 
 
 def certify_separately(private: SubspaceInput, call: Call) -> Certified:
-    """Certify a gap and then a coherence; raises :class:`MechanismHalted` without a gap above twice the norm e."""
+    """Certify a gap and then a coherence; raises :class:`MechanismHalted` without a gap above twice the norm e.
+
+    e bounds what one neighbour changes in spectral norm. The gap is that between the leading singular values and the
+    next one; the coherence says how concentrated the leading vectors are on a few rows. Both limit how far one
+    neighbour can turn the leading space.
+    """
     first, neighbours = call.part(GAP_TEST.spectrum_share), private.neighbours
     pairs, spectrum = release_spectrum(private.operator, private.candidates[-1] + 1, neighbours, first)
     r, gap = _choose_rank(spectrum, private, call)

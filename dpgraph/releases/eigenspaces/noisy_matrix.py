@@ -39,10 +39,10 @@ def leading_singular_vectors(
 
 
 def _estimated_sine(leading: FloatArray, rest: FloatArray, variance: float) -> float:
-    """Noise of this variance turns a leading eigenvector towards one of the others by noise/(difference of the values).
+    """Estimate of the sine by which noise of this variance turns the leading eigenvectors.
 
-    That is first-order perturbation theory on the noisy spectrum, whose values keep their distance as those of noise
-    do.
+    First-order perturbation theory: a leading eigenvector turns towards another one by noise/(difference of their
+    values). The noisy spectrum is used, whose values keep their distance as those of noise do.
     """
     if rest.size == 0:
         return 0.0
@@ -52,5 +52,5 @@ def _estimated_sine(leading: FloatArray, rest: FloatArray, variance: float) -> f
 
 
 def _standing_out(values: FloatArray, edge: float, ranks: range) -> int:
-    """The only rank, or how many values are above the `edge`, the spectral norm of the noise, but one at least."""
+    """The rank, if only one is asked for; else how many values exceed the spectral norm `edge` of the noise, or 1."""
     return ranks[-1] if len(ranks) == 1 else max(1, int(np.sum(values[: ranks[-1]] > edge)))

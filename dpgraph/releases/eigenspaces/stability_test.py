@@ -1,8 +1,9 @@
 """One private measurement for gap and coherence together: how many edges until the eigenspace becomes unstable?
 
 :mod:`dpgraph.bounds.stability` defines a number D of edges for which the leading eigenspace stays below a public
-curve of limits on its motion; D has sensitivity 1, and its noisy value certifies a limit for one edge. The curve, the
-rank and the share of the budget are planned from released values: the noisy spectrum, and guesses that cost nothing.
+curve of limits on its speed; D has sensitivity 1, and its noisy value certifies how far one edge can turn the space
+(propose-test-release). The curve, the rank and the share of the budget are planned from released values: the noisy
+spectrum, and guesses that cost nothing.
 """
 
 import math
@@ -55,7 +56,7 @@ class _Plan:
 
 
 def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
-    """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
+    """Certify how far one neighbour turns the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
     neighbours, candidates = private.neighbours, private.candidates
     count = min(candidates[-1] + 1 + STABILITY_TEST.bulk_values * (private.n <= COARSE_ROWS), private.n)
     fixed = private.n > COARSE_ROWS and len(candidates) == 1
@@ -90,7 +91,7 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
 
 
 def _useless_limit(n: int, mu: float) -> float:
-    """Motion of the projector at which noise of GDP parameter mu drowns it."""
+    """Limit on the change of the projector above which noise of GDP parameter mu hides it entirely."""
     return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
 
 
@@ -154,7 +155,10 @@ def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: i
 
 
 def _shift(n: int) -> float:
-    """By how many steps the error of a computed state may move D: more where eigenvalues are computed coarsely."""
+    """Numerical tolerance on D: by how many steps the error of a computed state may change it.
+
+    More where eigenvalues are computed coarsely.
+    """
     return 0.02 if n <= COARSE_ROWS else 0.1
 
 

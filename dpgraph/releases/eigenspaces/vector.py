@@ -1,8 +1,8 @@
-"""The leading eigenvector by the power method, with pure noise that is drawn for all products together.
+"""The leading eigenvector by the power method, with pure noise that is drawn for all products at once.
 
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
-all products at a row is one vector (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns would each
-have to be paid for. If the degrees are close to the eigenvector, an iterate is the posterior mean of it, with its
+all products at a row is one vector of a K-norm mechanism (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns
+would each have to be paid for. If the degrees are close to the eigenvector, an iterate is its posterior mean, with its
 largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
 more products are released.
 """
@@ -129,7 +129,7 @@ def release_leading_vector(
 
 
 def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
-    """Products to release: the farther from the eigenvector they start, the more; the more noise, the fewer.
+    """Products to release: more where the start is far from the eigenvector, fewer where there is more noise.
 
     `size` is the norm of a column of noise of scale w.
     """

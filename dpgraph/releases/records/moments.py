@@ -2,7 +2,7 @@
 
 A matrix product in floating point is off by up to n units of rounding, and that is more than a record's share once n is
 large. So records are rounded to a grid, towards 0 so that none gets longer, and products and sums are those of
-integers: one record moves them by what the proof says, whatever n is.
+integers: one record changes them by what the proof says, whatever n is.
 """
 
 import math
@@ -46,12 +46,12 @@ class SecondMoments:
 
     @property
     def pure_move(self) -> float:
-        """How far neighbours are apart in :attr:`norm`."""
+        """Sensitivity in :attr:`norm`."""
         return moments_sensitivity(self.n, self.adjacency, self.norm, self.size)
 
     @property
     def frobenius_move(self) -> float:
-        """How far neighbours are apart in Frobenius norm."""
+        """Sensitivity in Frobenius norm."""
         return moments_sensitivity(self.n, self.adjacency, "frobenius", self.size)
 
     def release(self, rows: FloatArray, name: str, call: Call, law: SymmetricLaw) -> NoisySymmetric:

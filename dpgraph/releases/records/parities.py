@@ -14,7 +14,7 @@ from dpgraph.typing import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What is counted in each record, and how far a neighbour moves it; public."""
+    """What is counted in each record, and its sensitivity; public."""
 
     schema: Schema
     #: Sets of attributes, the empty one first: its sum is the number of records.

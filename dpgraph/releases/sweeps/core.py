@@ -119,13 +119,12 @@ def release_repeated_sweeps(
     """Set the rows of the core for a part of a pure budget; return the iterate and estimates of the last fields.
 
     Both are zero outside the core. `variances`, shape (rows,), is the public scale of the variance of a field at each
-    row (released degrees). `revise` is asked after all sweeps, and if there are many also after half of them.
+    row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
+    there are many also after half of them.
 
-    Notes
-    -----
-    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose condition
-    :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
-    the core only, because all other rows of the iterate are zero.
+    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose
+    condition :class:`PublicIterate` keeps: no row is set before its first reading is released or given up. Fields of
+    core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
@@ -158,11 +157,11 @@ def release_repeated_sweeps(
 
 
 class PublicIterate:
-    """The public iterate X, zero at every row that can still be read for the first time.
+    """The public iterate X, zero at every row whose first reading is still to come.
 
-    This is what :func:`~dpgraph.bounds.sensitivity.repeated_readings` asks for, and nothing else sets or reads rows:
-    X starts at zero, and a row that is set without having been read forgoes its first reading. `variances` are those of
-    a first reading, and of a later one.
+    That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_readings`, and nothing else sets or reads rows:
+    X starts at zero, and a row that is set without having been read gives up its first reading. `variances` are those
+    of a first reading, and of a later one.
     """
 
     def __init__(self, oracle: FieldOracle, readings: ReadingNoise, variances: tuple[float, float]) -> None:
@@ -185,7 +184,7 @@ class PublicIterate:
         self.X[block] = new
 
     def replace(self, X: FloatArray) -> None:
-        """Go on with another public iterate that is zero at rows without a reading."""
+        """Go on with another public iterate that is zero at rows whose first reading is still to come."""
         if X[self._fresh].any():
             raise DPGraphError("internal error: a row would be set before its first reading")
         self.X = X

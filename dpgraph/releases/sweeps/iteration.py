@@ -1,8 +1,13 @@
-"""What bounded iterations read: private fields, of cuts and of labels. Which noise they get, and which rows iterate.
+"""What bounded iterates ask of the private data, for cuts and for labels; which noise they get, and which rows iterate.
+
+*Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
+takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
+each label. To *read* a row is to release its field with noise, a noisy query; a *reading* is the output. To *set* a row
+is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
-of the sum of squared degrees. The latter settle the global structure among themselves; then each other vertex reads its
-neighbours once, with the noise of a single release.
+of the sum of squared degrees. So these few, the *core*, iterate. Then each other vertex is read once, with the noise of
+a single release.
 """
 
 import math
@@ -40,7 +45,7 @@ class LabelScores:
 
 @dataclass(frozen=True)
 class RowMove:
-    """A bound on what a neighbour adds to one row of fields at any one iterate, in the norm of a body."""
+    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `body`."""
 
     body: Body
     size: float
@@ -48,7 +53,7 @@ class RowMove:
 
 @dataclass(frozen=True)
 class FieldOracle:
-    """The private data behind a bounded iteration, and how far a neighbour moves it: at most two rows change."""
+    """The private data behind a bounded iteration, and its sensitivity: a neighbour changes at most two rows."""
 
     # Shape of the iterate
     rows: int
@@ -71,7 +76,7 @@ class FieldOracle:
 
 @dataclass(frozen=True)
 class Iteration:
-    """Private fields, and the public answer of the rows to them."""
+    """Private fields, and how rows are set by them, which is public."""
 
     oracle: FieldOracle
     response: Response
@@ -81,7 +86,7 @@ class Iteration:
 
 
 def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
-    """Signs against their fields: one column, which an edge moves by at most its weight."""
+    """Signs against their fields: one column, whose fields have sensitivity w, the largest weight."""
     w = graph.max_weight
     oracle = FieldOracle(
         rows=graph.n_vertices,
@@ -101,12 +106,10 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples
     of :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
 
-    Notes
-    -----
-    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same on
-    average (then c does not change which is best) and 0 otherwise: a row moves in l1, up to a constant that
-    is added to all its entries, by :func:`~dpgraph.bounds.sensitivity.label_rows_l1`. Counts of labels move by at most
-    w in l1, and choices cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
+    Notes ----- *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the
+    same on average (then c does not change which is best) and 0 otherwise. A row has l1-sensitivity
+    :func:`~dpgraph.bounds.sensitivity.label_rows_l1`, up to a constant that is added to all its entries; counts of
+    labels have l1-sensitivity w, and choices cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
     """
     w, q = graph.max_weight, len(relation)
     regular = np.ptp(relation.sum(axis=0)) == 0.0
@@ -135,7 +138,7 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
 
 @dataclass(frozen=True)
 class ReadingLaw:
-    """A norm of all readings, the step of their grid, what an edge moves in that norm, and the epsilon to spend."""
+    """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
     step: float
@@ -149,17 +152,17 @@ class ReadingLaw:
 
     @property
     def mean_variance(self) -> float:
-        """Of all readings."""
+        """Mean variance over all readings."""
         (first, later), readings = self.variances, self.norm.readings
         return (first + (readings - 1) * later) / readings
 
 
 def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingLaw:
-    """The law of smallest mean variance for this pure epsilon: numbers by themselves, or rows together where they can.
+    """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
-    up to a constant is that in each of the other directions. Where the grid is coarser than the fields, rounding adds a
-    step at most to the move of each number: to the l1 norm of a row, or to its range, no more steps than it has
+    up to a constant is that in each of the other directions. Where the grid is coarser than the fields, rounding adds
+    at most a step to the change of each number: to the l1 norm of a row, or to its range, no more steps than it has
     numbers.
     """
     laws = []
@@ -189,7 +192,7 @@ def repeats_are_quieter(oracle: FieldOracle, bound: float, sweeps: int) -> bool:
 
 @dataclass(frozen=True)
 class Core:
-    """A public order of all rows, of the first sweep and of the last look, and how many of the first ones iterate."""
+    """A public order of all rows, of which the first `size` iterate, and the others are read once in the end."""
 
     order: IntArray
     size: int
@@ -201,7 +204,7 @@ class Core:
 
     @property
     def others(self) -> IntArray:
-        """The rows that are looked at once."""
+        """The rows that are read once."""
         return self.order[self.size :]
 
     @property
@@ -211,7 +214,7 @@ class Core:
 
     @property
     def other_pairs(self) -> Pairs:
-        """Which pairs the looks at the other rows read."""
+        """Which pairs the readings of the other rows are about."""
         return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
 
     def inside(self, degrees: FloatArray) -> FloatArray:
@@ -254,13 +257,14 @@ def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IntArra
 def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
     """Random order that draws the next row with probability proportional to its squared (released, positive) degree.
 
-    Rows of many edges should come early, so that others read what they have chosen. Strictly by degree is worse if rows
-    move again: the largest are often neighbours, and their first, nearly random choices settle a cut of their own.
+    Rows of many edges should come early, so that others can read what they have chosen. Strictly by degree is worse if
+    rows are set again: the largest are often neighbours, and their first, nearly random choices settle a cut of their
+    own.
     """
     return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
 
 
 def row_blocks(order: IntArray, blocks: int = 1000) -> list[IntArray]:
-    """The first row alone, because it reads nothing, then blocks whose rows do not read each other; none of no rows."""
+    """The first row alone, which has nothing to read, then blocks whose rows are set at once; none of no rows."""
     first, rest = order[:1], order[1:]
     return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]

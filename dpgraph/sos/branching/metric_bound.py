@@ -16,7 +16,8 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -25,7 +26,8 @@ from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, vi
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
-from dpgraph.threads import on_thread
+from dpgraph.sos.proofs import DualPoint, Inequality, Part
+from dpgraph.threads import on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _LONGEST = 7  # signed vertices of an inequality
@@ -49,6 +51,12 @@ class MetricBound:
     multipliers: FloatArray  #: t (m,)
     group: IntArray  #: vertex of the objective for each vertex of the root, whose sign is that of the vertex times
     signs: FloatArray
+    part: Part = field(default_factory=Part)
+
+    def first(self) -> tuple[IntArray, FloatArray]:
+        """For each vertex of the objective the first vertex of the root in its group, and the sign of that."""
+        first = np.unique(self.group, return_index=True)[1]
+        return first, self.signs[first]
 
     def lift(self, cut: FloatArray) -> FloatArray:
         """The cut of the root."""
@@ -104,11 +112,17 @@ def tightened(now: MetricBound, beat: float, *, rounds: int, deadline: float = m
     X, y, members, t = now.moments, now.diagonal / scale, now.members, now.multipliers / scale
     bound, estimates = now.bound, list[float]()
     for _ in range(rounds):
-        X, y, t = _minimised(W, X, y, members, t)
+        try:
+            X, y, t = _minimised(W, X, y, members, t)
+        except TimeoutError:
+            break
         top = float(np.linalg.eigvalsh(_dual_matrix(W, y, members, t))[-1])
         estimates.append(objective.constant + scale * (float(np.sum(y)) + n * top + float(t @ _limits(members))))
         if estimates[-1] < min(estimates[:-1], default=bound) or estimates[-1] <= beat:
-            bound = min(bound, certified_bound(objective, members, scale * t, scale * (y + top)))
+            found, diagonal = certified_bound(objective, members, scale * t, scale * (y + top))
+            if found < bound:
+                bound = found
+                now.part.point = DualPoint(bound, partial(_terms, now, members, scale * t), diagonal)
         if bound <= beat or time.monotonic() >= deadline or _hopeless(estimates, beat):
             break
         keep = t > _IDLE
@@ -117,8 +131,22 @@ def tightened(now: MetricBound, beat: float, *, rounds: int, deadline: float = m
     return replace(now, bound=bound, moments=X, diagonal=scale * y, members=members, multipliers=scale * t)
 
 
-def certified_bound(objective: DenseObjective, members: IntArray, t: FloatArray, diagonal: FloatArray) -> float:
+def _terms(at: MetricBound, members: IntArray, t: FloatArray) -> list[tuple[Inequality, float]]:
+    """Inequalities between vertices of the root, and their multipliers as inequalities of what is across."""
+    first, signs = at.first()
+    used = t > 0.0
+    return [
+        ({"clique": [int((first[abs(v) - 1] + 1) * np.sign(v) * signs[abs(v) - 1]) for v in row if v]}, 2.0 * float(y))
+        for row, y in zip(members[used], t[used], strict=True)
+    ]
+
+
+def certified_bound(
+    objective: DenseObjective, members: IntArray, t: FloatArray, diagonal: FloatArray
+) -> tuple[float, FloatArray]:
     """The dual bound of any multipliers t >= 0, near a diagonal, or infinity where no point near it was feasible.
+
+    And that point.
 
     With k terms in a sum each of them is rounded k + 1 times at most, which reaches a value with a quarter of it.
     """
@@ -131,9 +159,9 @@ def certified_bound(objective: DenseObjective, members: IntArray, t: FloatArray,
     step = 1e-12 * max(float(np.abs(diagonal).max()), 1e-300)
     for _ in range(_ATTEMPTS):
         if priced.is_semidefinite(diagonal + step):
-            return dual_bound(priced, diagonal + step)
+            return dual_bound(priced, diagonal + step), diagonal + step
         step *= 10.0
-    return math.inf
+    return math.inf, diagonal
 
 
 def _minimised(
@@ -143,6 +171,8 @@ def _minimised(
     n, limits = len(W), _limits(members)
 
     def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
+        if time_is_up():
+            raise TimeoutError
         y, t = point[:n], point[n:]
         positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
         moments = positive / _WEIGHT

@@ -18,15 +18,17 @@ import itertools
 import math
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpgraph.compiled import Rows
+from dpgraph.compiled import Rows, at_once
 from dpgraph.sos.branching.shortest_cycles import violated_cycles
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.proofs import DualPoint, Inequality, Part
 from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
@@ -68,6 +70,7 @@ class CycleBound:
     most: FloatArray
     matrix: sparse.csr_array = field(repr=False)
     limits: FloatArray = field(repr=False)
+    part: Part = field(default_factory=Part, repr=False)
 
     @property
     def fractional(self) -> FloatArray:
@@ -80,7 +83,8 @@ def root(edges: CutEdges) -> CycleBound:
     m = edges.weights.size
     crossing = np.where(edges.weights > 0.0, 1.0, 0.0)
     none = CycleBound(math.inf, crossing, np.zeros(m), np.ones(m), sparse.csr_array((0, m)), np.zeros(0))
-    return replace(none, bound=_dual_bound(edges, none, np.zeros(0)))
+    bound = _dual_bound(edges, none, np.zeros(0))
+    return replace(none, bound=bound, part=Part(DualPoint(bound)))
 
 
 def fixed(edges: CutEdges, parent: CycleBound, edge: int, side: int) -> CycleBound:
@@ -99,7 +103,7 @@ def fixed(edges: CutEdges, parent: CycleBound, edge: int, side: int) -> CycleBou
     part = sparse.csgraph.connected_components(joined, directed=False)[1]
     u, v = edges.ends.T
     same, across = part[u] == part[v], part[u] == part[v + n]
-    return replace(parent, least=np.where(across, 1.0, least), most=np.where(same, 0.0, most))
+    return replace(parent, part=Part(), least=np.where(across, 1.0, least), most=np.where(same, 0.0, most))
 
 
 def nearest_cut(edges: CutEdges, at: CycleBound) -> FloatArray:
@@ -136,7 +140,10 @@ def tightened(
         if solution.status != 0:  # out of time, or in trouble: without multipliers the bound stands
             return now
         t = np.maximum(-scale * solution.ineqlin.marginals, 0.0) if now.limits.size else np.zeros(0)
-        now = replace(now, crossing=np.clip(solution.x, 0.0, 1.0), bound=min(now.bound, _dual_bound(edges, now, t)))
+        bound = _dual_bound(edges, now, t)
+        if bound < now.bound:
+            now.part.point = DualPoint(bound, partial(_terms, edges, now.matrix[t > 0.0], t[t > 0.0]))
+        now = replace(now, crossing=np.clip(solution.x, 0.0, 1.0), bound=min(now.bound, bound))
         if now.bound <= beat or time.monotonic() >= deadline:
             return now
         more, limits = _separated(edges, 0.5 * (now.crossing + mean), now.crossing)
@@ -155,9 +162,19 @@ def tightened(
     return now
 
 
+def _terms(edges: CutEdges, rows: sparse.csr_array, t: FloatArray) -> list[tuple[Inequality, float]]:
+    """Inequalities as sums over pairs of vertices that are even for every cut, with their multipliers."""
+    ends = edges.ends.tolist()
+    return [
+        ({"even": [[*ends[e], int(a)] for e, a in zip(rows.indices[p:q], rows.data[p:q], strict=True) if a]}, float(y))
+        for (p, q), y in zip(itertools.pairwise(rows.indptr), t, strict=True)
+    ]
+
+
 def _separated(edges: CutEdges, at: FloatArray, crossing: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
     """Inequalities that are violated `at` a point, and by `crossing`, each once: rows and right-hand sides."""
-    columns, signs, begins = on_thread(violated_cycles, edges.rows, edges.numbers, at)
+    search = at_once(violated_cycles, edges.rows.indptr.size * edges.rows.indices.size)
+    columns, signs, begins = on_thread(search, edges.rows, edges.numbers, at)
     shape = (begins.size - 1, edges.weights.size)
     limits = np.asarray((sparse.csr_array((signs > 0, columns, begins), shape=shape)).sum(axis=1)).ravel() - 1.0
     A = sparse.csr_array((signs.astype(np.float64), columns, begins), shape=shape)

@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from dpgraph import threads
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
@@ -20,13 +21,15 @@ from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.rounding import best_columns, one_opt
 from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.enumeration import solve_by_enumeration
+from dpgraph.sos.proofs import CutProof, Part
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 
 _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, (6.0, 10.0)  # for the linear programme to be quick and tight; for a proof
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
-_ROUNDS_OF_METRIC = 60
+_ROUNDS_OF_METRIC, _ROUNDED = 60, 16
 #: Share of a time limit that goes to what comes before a proof that is asked for.
 SHARE_BEFORE_PROOF = 0.05
 _SHARE_BEFORE_PLANES = 0.5  # where cutting planes follow
@@ -46,6 +49,9 @@ def solve_and_prove(
     branched on until it is proven to be the largest, or soon after the time limit; before that the local search takes a
     share of the time.
     """
+    asks_for_rounding = options.seeds > 1 or not options.local_search
+    if not asks_for_rounding and (listed := solve_by_enumeration(objective, options, imbalance)) is not None:
+        return listed
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
     kinds, first = _kinds(core, prove=prove), replace(options, patient=not prove)
@@ -60,16 +66,21 @@ def solve_and_prove(
         solution = solve_bisection(objective, imbalance, first, rng)
     else:
         solution = solve_max_cut(objective, first, rng)
-    deadline = math.inf if limit is None else began + limit
+    deadline = min(math.inf if limit is None else began + limit, threads.deadline())
     closed = solution.status == "optimal" or solution.gap <= options.gap_tol
     if not kinds or closed or time.monotonic() >= deadline:
         return solution
     best = Incumbent(core, np.where(solution.labels[kept] == 1, -1.0, 1.0), options.gap_tol, deadline)
-    bound, kind = min((_bounded(kinds, best, prove=prove), "proven"), (solution.upper_bound, solution.certificate))
+    bound, kind, proof = solution.upper_bound, solution.bound_kind, solution.proof or solution.uncertified
+    tighter, part = _bounded(kinds, best, prove=prove)
+    if tighter <= bound or isinstance(proof, str):
+        proof = CutProof(part).of_core(kept, lift)
+    if tighter < bound:
+        bound, kind = tighter, "proven"
     labels, cut = solution.labels, lift(best.cut)
     if imbalance is None and objective.cut_value(cut) > solution.value:
         labels = (cut != cut[0]).astype(np.int64)
-    found = Solution.of(objective, labels, bound=bound, certificate=kind, trace=solution.trace)
+    found = Solution.of(objective, labels, bound=bound, kind=kind, trace=solution.trace, proof=proof)
     if options.callback is not None and (found.value, found.upper_bound) != (solution.value, solution.upper_bound):
         options.callback(time.monotonic() - began, found.value, found.upper_bound)
     return found
@@ -95,8 +106,8 @@ def _kinds(core: CutObjective, *, prove: bool) -> list[Callable[[Incumbent], _Tr
     return kinds
 
 
-def _bounded(kinds: Iterable[Callable[[Incumbent], _Tree[Any]]], best: Incumbent, *, prove: bool) -> float:
-    """A bound on all cuts. A proof divides with the kind that is tighter on all of them."""
+def _bounded(kinds: Iterable[Callable[[Incumbent], _Tree[Any]]], best: Incumbent, *, prove: bool) -> tuple[float, Part]:
+    """A bound on all cuts, and its proof. A proof divides with the kind that is tighter on all of them."""
     roots: list[tuple[float, Any, _Tree[Any]]] = []
     for kind in kinds:
         tree = kind(best)
@@ -105,7 +116,7 @@ def _bounded(kinds: Iterable[Callable[[Incumbent], _Tree[Any]]], best: Incumbent
         if best.closes(root.bound) or best.out_of_time():
             break
     bound, root, tree = min(roots, key=lambda solved: solved[0])
-    return best_first(root, tree.branch, best) if prove else bound
+    return best_first(root, tree.branch, best) if prove else bound, root.part
 
 
 def _by_odd_cycles(core: SparseObjective, best: Incumbent) -> _Tree[odd_cycles.CycleBound]:
@@ -122,8 +133,10 @@ def _by_odd_cycles(core: SparseObjective, best: Incumbent) -> _Tree[odd_cycles.C
         if not free.any():
             return
         edge = int(np.argmax(np.where(free, (node.fractional + 1e-3) * np.abs(edges.weights), -1.0)))
-        for side in (0, 1):
-            yield solved(odd_cycles.fixed(edges, node, edge, side), _ROUNDS_OF_BRANCH)
+        children = [solved(odd_cycles.fixed(edges, node, edge, side), _ROUNDS_OF_BRANCH) for side in (0, 1)]
+        node.part.pair = int(edges.ends[edge, 0]), int(edges.ends[edge, 1])
+        node.part.parts = children[0].part, children[1].part
+        yield from children
 
     return _Tree(lambda: solved(odd_cycles.root(edges), _ROUNDS), branch)
 
@@ -135,9 +148,11 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
         if node.objective.n_vertices <= _FEW:
             bound, cut = enumerated(node)
             best.offer(node.lift(cut))
+            node.part.listed = True
             return replace(node, bound=min(bound, node.bound))
         node = tightened(node, best.to_beat(), rounds=rounds, deadline=best.deadline)
-        cuts = one_opt(node.objective, np.where(node.moments >= 0.0, 1.0, -1.0))
+        rows = best_columns(node.objective, np.where(node.moments >= 0.0, 1.0, -1.0), _ROUNDED)
+        cuts = one_opt(node.objective, rows)
         best.offer(node.lift(best_columns(node.objective, cuts, 1)[:, 0]))
         return node
 
@@ -145,8 +160,11 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
         if node.objective.n_vertices <= _FEW:
             return
         i, j = _least_decided(node)
-        for sign in (1.0, -1.0):
-            yield solved(merged(node, i, j, sign), _ROUNDS_OF_METRIC)
+        first, signs = node.first()
+        children = [solved(merged(node, i, j, s * signs[i] * signs[j]), _ROUNDS_OF_METRIC) for s in (1.0, -1.0)]
+        node.part.pair = int(first[i]), int(first[j])
+        node.part.parts = children[0].part, children[1].part
+        yield from children
 
     return _Tree(lambda: solved(start(core), _ROUNDS_OF_METRIC), branch)
 

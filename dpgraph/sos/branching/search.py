@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.proofs import Part
 from dpgraph.sos.solution import is_optimal, relative_gap, to_beat
 from dpgraph.typing import FloatArray
 
@@ -20,6 +21,10 @@ class Bounded(Protocol):
     @property
     def bound(self) -> float:
         """None of them is worth more."""
+
+    @property
+    def part(self) -> Part:
+        """What shows that, and what it was divided into."""
 
 
 Node = TypeVar("Node", bound=Bounded)
@@ -55,7 +60,8 @@ class Incumbent:
 def best_first(root: Node, branch: Callable[[Node], Iterable[Node]], best: Incumbent) -> float:
     """A bound on all cuts of the root: of the parts that are open at the end, and of those that were closed.
 
-    `branch` divides a part, and offers the cuts that it finds; an empty division leaves the part as it is.
+    `branch` divides a part, and offers the cuts that it finds; an empty division leaves the part as it is. It writes
+    the division to the part of the node.
     """
     count = itertools.count()
     open_, closed = [(-root.bound, next(count), root)], -math.inf

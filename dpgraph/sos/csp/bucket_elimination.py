@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from dpgraph.sos.csp.depth_first import IntegerCosts
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.seed_search import SolverOptions, TraceEntry
+from dpgraph.sos.proofs import EliminationProof
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import IntArray
 
@@ -40,13 +41,9 @@ def solve_by_elimination(objective: CSPObjective, options: SolverOptions) -> Sol
     labels = _least_cost(objective, costs, order, deadline)
     if labels is None:
         return None
-    value = objective.value(labels)
-    bound = max(costs.bound(costs.cost(objective, labels)), value)
-    trace = (TraceEntry(0, value, bound, 0.0, 0.0),)
-    solution = Solution.of(objective, labels, bound=bound, certificate="proven", trace=trace)
-    if options.callback is not None:
-        options.callback(0.0, solution.value, solution.upper_bound)
-    return solution
+    return Solution.exact(
+        objective, labels, costs.bound(costs.cost(objective, labels)), options, EliminationProof(order)
+    )
 
 
 def elimination_order(objective: CSPObjective) -> list[int] | None:

@@ -25,6 +25,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _SHORT_RUN = 120
@@ -42,6 +43,8 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
     guess = line.guess(rng)
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
+        if time_is_up():
+            break
         guess -= step
         step *= 2.0
         found = line.prove(guess, rng)

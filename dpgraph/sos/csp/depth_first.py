@@ -18,6 +18,7 @@ from dpgraph.sos.csp.soft_consistency import Network, Path, explore
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
+from dpgraph.threads import deadline as deadline_of_call
 from dpgraph.threads import on_thread
 from dpgraph.typing import IntArray
 
@@ -75,7 +76,7 @@ def prove_assignment(objective: CSPObjective, solution: Solution, options: Solve
     entries = n * q + len(objective.pairs) * q * q
     if 8 * (n + 1) * entries > _MOST_BYTES:
         return solution
-    deadline = math.inf if options.time_limit is None else began + options.time_limit
+    deadline = min(math.inf if options.time_limit is None else began + options.time_limit, deadline_of_call())
     costs = IntegerCosts.of(objective)
     search = _DepthFirst(objective, costs, max(1, int(_ENTRIES_AT_ONCE / entries)))
     known = costs.cost(objective, solution.labels)
@@ -84,10 +85,17 @@ def prove_assignment(objective: CSPObjective, solution: Solution, options: Solve
         for limit in stages:
             cost, labels, done = search.below(limit, deadline)
             better = solution.labels if labels is None or objective.value(labels) < solution.value else labels
-            bound, kind = solution.upper_bound, solution.certificate
+            bound, kind = solution.upper_bound, solution.bound_kind
             if done and costs.bound(cost) < bound:
                 bound, kind = costs.bound(cost), "proven"
-            after = Solution.of(objective, better, bound=bound, certificate=kind, trace=solution.trace)
+            after = Solution.of(
+                objective,
+                better,
+                bound=bound,
+                kind=kind,
+                trace=solution.trace,
+                proof=solution.proof or solution.uncertified,
+            )
             if options.callback and (after.value, after.upper_bound) != (solution.value, solution.upper_bound):
                 options.callback(time.monotonic() - began, after.value, after.upper_bound)
             solution = after

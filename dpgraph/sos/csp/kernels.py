@@ -29,12 +29,14 @@ class Constraints(NamedTuple):
 
 
 @njit()
-def _symmetric_eigen(A: FloatArray, Q: FloatArray) -> None:
-    """Jacobi's method: A becomes diagonal, columns of Q its eigenvectors. LAPACK costs ten times as much here."""
-    d = A.shape[0]
-    Q[:] = 0.0
+def _symmetric_eigen(A: FloatArray, d: int, Q: FloatArray) -> None:
+    """Jacobi's method: the leading d x d part of A becomes diagonal, columns of Q its eigenvectors.
+
+    LAPACK costs ten times as much here.
+    """
     for a in range(d):
-        Q[a, a] = 1.0
+        for b in range(d):
+            Q[a, b] = 1.0 if a == b else 0.0
     for _ in range(_JACOBI_SWEEPS):
         off = 0.0
         trace = 0.0
@@ -65,16 +67,15 @@ def _symmetric_eigen(A: FloatArray, Q: FloatArray) -> None:
 
 
 @njit()
-def _polar_pass(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> float:
+def _polar_pass(F: FloatArray, d: int, k: int, gram: FloatArray, Q: FloatArray, root: FloatArray) -> float:
     """One pass of :func:`_polar_rows`: smallest over largest eigenvalue of F F', 0 when too small to divide by."""
-    d, k = F.shape
     for a in range(d):
         for b in range(a + 1):
             inner = 0.0
             for c in range(k):
                 inner += F[a, c] * F[b, c]
             gram[a, b] = gram[b, a] = inner
-    _symmetric_eigen(gram, Q)
+    _symmetric_eigen(gram, d, Q)
     largest = smallest = gram[0, 0]
     for a in range(d):
         largest = max(largest, gram[a, a])
@@ -97,11 +98,14 @@ def _polar_pass(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray
 
 
 @njit()
-def _polar_rows(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> bool:
-    """Replace the rows of F by the nearest orthonormal ones; False (F untouched) when they are dependent."""
-    condition = _polar_pass(F, gram, Q, root)
+def _polar_rows(F: FloatArray, d: int, k: int, gram: FloatArray, Q: FloatArray, root: FloatArray) -> bool:
+    """Replace the rows of the leading d x k part of F by the nearest orthonormal ones; False when they are dependent.
+
+    Then F is untouched. Slices of arrays have types of their own, for which all this would be compiled again.
+    """
+    condition = _polar_pass(F, d, k, gram, Q, root)
     if 0.0 < condition < 1e-4:  # the square root of the Gram matrix has lost digits
-        _polar_pass(F, gram, Q, root)
+        _polar_pass(F, d, k, gram, Q, root)
     return condition > 0.0
 
 
@@ -122,19 +126,21 @@ def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F:
     for a in range(q):
         for b in range(q):
             R[a, b] = (1.0 if a == b else 0.0) - (2.0 * h[a] * h[b] / norm if norm > 1e-24 else 0.0)
-    Q[:] = 0.0
-    Q[0, 0] = 1.0
-    W = F[: q - 1]
+    for c in range(q):
+        Q[c, 0] = 1.0 if c == 0 else 0.0
+    for z in range(1, k):
+        Q[0, z] = 0.0
     for c in range(1, q):
         for z in range(1, k):
             Q[c, z] = 0.0
-            W[c - 1, z - 1] = 0.0
+            F[c - 1, z - 1] = 0.0
             for a in range(q):
                 Q[c, z] += R[c, a] * E[a, z]
-                W[c - 1, z - 1] += R[c, a] * R[0, a] * G[a, z]
-    d = q - 1
-    if _polar_rows(W[:, : k - 1], work[1, :d, :d], work[2, :d, :d], work[3, :d, :d]):
-        Q[1:, 1:] = W[:, : k - 1]
+                F[c - 1, z - 1] += R[c, a] * R[0, a] * G[a, z]
+    if _polar_rows(F, q - 1, k - 1, work[1], work[2], work[3]):
+        for c in range(1, q):
+            for z in range(1, k):
+                Q[c, z] = F[c - 1, z - 1]
     g = work[4]
     shift = 0.0
     for a in range(q):
@@ -155,9 +161,11 @@ def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F:
             for c in range(q):
                 step[c, a] = 0.5 * g[a, c] * R[0, a] + shift * R[c, a]
             step[0, a] += 0.5 * inner
-        if not _polar_rows(step, work[1], work[2], work[3]):
+        if not _polar_rows(step, q, q, work[1], work[2], work[3]):
             break
-        R[:, :] = step
+        for a in range(q):
+            for c in range(q):
+                R[a, c] = step[a, c]
     for a in range(q):
         for z in range(k):
             E[a, z] = 0.0
@@ -193,10 +201,12 @@ def best_pair(E: FloatArray, G: FloatArray) -> None:
         if rest == 0.0:
             E[small, 1] = rest = 1.0
         norms[small] = rest
-        E[1 - small] = 0.0
+        for z in range(k):
+            E[1 - small, z] = 0.0
         E[1 - small, 0] = norms[1 - small] = 1.0
     for a in range(2):
-        E[a] /= np.sqrt(norms[a])
+        for z in range(k):
+            E[a, z] /= np.sqrt(norms[a])
 
 
 @njit(fastmath=REORDER)
@@ -227,8 +237,10 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
     return float(active / q)
 
 
-@njit()
-def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int) -> float:
+@njit(nogil=True)
+def ascend_blocks(
+    C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
+) -> float:
     """Sweeps of block ascent on all variables, in place: the gain of the last one.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
@@ -244,20 +256,28 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
     for _ in range(sweeps):
         gain = 0.0
         for i in range(n):
-            G[:] = 0.0
-            G[:, 0] = C.unary[i]
+            if stop[0]:
+                break
+            for a in range(q):
+                for z in range(k):
+                    G[a, z] = 0.0
+                G[a, 0] = C.unary[i, a]
             proximal = _gradient(i, C, S, penalty, V, G)
             for a in range(q):
                 for z in range(k):
                     gain -= G[a, z] * V[i, a, z]
             if proximal > 0.0:
-                G += proximal * V[i]
+                for a in range(q):
+                    for z in range(k):
+                        G[a, z] += proximal * V[i, a, z]
             if q == 2:
                 best_pair(E[i], G)
             else:
                 improve_block(E[i], G, Q, R, F, work)
             if proximal > 0.0:
-                G -= proximal * V[i]
+                for a in range(q):
+                    for z in range(k):
+                        G[a, z] -= proximal * V[i, a, z]
             for a in range(q):
                 for z in range(k):
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]
@@ -268,10 +288,12 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
 @njit()
 def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
-    G = np.zeros_like(V)
-    S = np.zeros_like(C.tables)
-    G[:, :, 0] = C.unary
-    for i in range(len(V)):
+    n, q, _ = V.shape
+    G = np.zeros(V.shape)
+    S = np.zeros(C.tables.shape)
+    for i in range(n):
+        for a in range(q):
+            G[i, a, 0] = C.unary[i, a]
         _gradient(i, C, S, 0.0, V, G[i])
     return G
 

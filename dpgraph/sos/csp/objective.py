@@ -90,6 +90,11 @@ class CSPObjective:
         sizes = np.concatenate([np.diff(np.sort(part, axis=1)).ravel() for part in (tables, self.unary)])
         return float(np.min(sizes[sizes > self.slack], initial=math.inf))
 
+    def magnitude(self) -> float:
+        """About what values are sums of, in absolute terms: errors of rounding are relative to it."""
+        parts = np.abs(self.unary).max(axis=1), np.abs(self.tables).max(axis=(1, 2), initial=0.0)
+        return abs(self.constant) + float(sum(part.sum() for part in parts))
+
     def variable_weights(self) -> FloatArray:
         """Weights p of the global correlation: the shares of :meth:`spread`."""
         return shares(self.spread())

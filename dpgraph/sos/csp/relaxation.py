@@ -17,6 +17,7 @@ from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.kernels import ascend_blocks, pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
+from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray
 
 _RANK = 48
@@ -92,10 +93,12 @@ def solve_csp_relaxation(
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
         for _ in range(rounds if nonnegative else 1):
-            ascend_blocks(objective.constraints, S, penalty, E, V, 1 if nonnegative else rounds)
+            on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, 1 if nonnegative else rounds)
             moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
+            if time.monotonic() >= deadline:
+                break
         sweeps += rounds
         value = objective.constant + float(np.sum(objective.unary * V[:, :, 0]))
         value += float(np.sum(objective.tables * moments))

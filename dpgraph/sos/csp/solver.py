@@ -11,10 +11,11 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
+from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.csp.bucket_elimination import solve_by_elimination
 from dpgraph.sos.csp.depth_first import prove_assignment
 from dpgraph.sos.csp.kernels import pair_moments
+from dpgraph.sos.csp.messages import improve_by_forests, pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
@@ -27,6 +28,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
+_FORESTS = 200  # disturbances, where no number of sweeps is asked for
+_SHARE_BEFORE_SEARCH = 0.7  # of a time limit: what a proof starts from is what the default finds
 
 
 def solve_csp(
@@ -56,7 +59,7 @@ def solve_csp(
     began, prove = time.monotonic(), options.search == "optimal"
     if not prove:
         return _solve(objective, options, nonnegative, generator)
-    limit = None if options.time_limit is None else SHARE_BEFORE_PROOF * options.time_limit
+    limit = None if options.time_limit is None else _SHARE_BEFORE_SEARCH * options.time_limit
     first = replace(options, search="beam", time_limit=limit, proof_follows=True)
     solution = _solve(objective, first, nonnegative, generator)
     if solution.status == "optimal" or solution.gap <= options.gap_tol:
@@ -70,11 +73,15 @@ def _solve(
     """Without a proof: the bound is that of the relaxation and the seeds."""
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:
+        messages = pass_messages(objective)
+        watch.found(objective.value(messages.labels), messages.bound)
         signs = nonnegative is None or nonnegative
         root = solve_csp_relaxation(
             objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
         )
         drawn = _round(root, options, generator)
+        if not options.as_analysed:
+            drawn = np.vstack([messages.labels, drawn])
         if options.initial is not None:
             drawn = np.vstack([options.initial, drawn])
         rounded = best_rows(objective, drawn, options.starts)
@@ -98,11 +105,14 @@ def _solve(
         watch.found(objective.value(labels), tree.upper_bound)
         for sweeps in watch.efforts() if options.local_search else ():
             improved = improve_labels(objective, rounded, generator, sweeps=sweeps)
-            labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
+            best = best_rows(objective, np.stack([improved, labels]), 1)
+            labels = improve_by_forests(objective, best, generator, _FORESTS if sweeps is None else sweeps)[0]
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=tree.kind, trace=tree.trace)
+    kind = tree.kind if tree.upper_bound <= messages.bound else "proven"
+    bound = min(tree.upper_bound, messages.bound)
+    return Solution.of(objective, labels, bound=bound, kind=kind, trace=tree.trace, proof=messages.proof)
 
 
 def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:

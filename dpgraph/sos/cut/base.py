@@ -126,6 +126,10 @@ class CutObjective(ABC):
         """Least absolute entry of M above its rounding errors; infinite here, where nobody lists the entries."""
         return math.inf
 
+    def magnitude(self) -> float:
+        """About what values are sums of, in absolute terms: errors of rounding are relative to it."""
+        return abs(self.constant) + 0.5 * float(self.absolute_row_sums().sum())
+
     def vertex_weights(self) -> FloatArray:
         """Default vertex weights p of the global correlation: the shares of the row norms."""
         return shares(self.row_norms())

@@ -4,23 +4,22 @@ The local search anneals with a price on imbalance (Johnson, Aragon, McGeoch, Sc
 vertices (Kernighan, Lin 1970).
 """
 
+import itertools
 import math
-import sys
 import time
 
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.compiled import Rows, njit
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
+from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.multilevel import multilevel_cut
+from dpgraph.sos.cut.multilevel import multilevel_cut, refined
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, improve
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
-from dpgraph.sos.cut.tournament import Tournament, enter, flip, tournament
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
@@ -38,7 +37,10 @@ _WARM = 0.15  # first temperature from a good cut
 _HOT, _COLD = 0.45, 0.05
 _PRICE = 0.1
 _OPERATIONS = 1.5e9
-_SHARE_OF_RESTARTS = 0.5  # of the time, if there is a limit
+_RESTART_ENTRIES, _MOST_RESTARTS = 1e7, 300  # of the matrix, all multilevel cuts together: a few seconds
+_SHARE_OF_RESTARTS = 0.7  # of the time, if there is a limit
+_SHARE_OF_PENALTIES = 0.3  # of what is left after the restarts and the first relaxation
+_PATIENCE = 4.0  # times as long as annealing without success: multilevel cuts instead
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
 
 
@@ -54,7 +56,7 @@ def solve_bisection(
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search:
-        known_cuts = _restart(objective, known_cuts, largest, generator, watch)
+        known_cuts = _restart(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_RESTARTS))
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = round_root(objective, root, options, generator)
@@ -76,13 +78,22 @@ def solve_bisection(
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
     for sweeps in watch.efforts() if options.local_search else ():
+        began, before = time.monotonic(), watch.value
         cuts = best_columns(objective, _improve(objective, cuts, largest, generator, sweeps), options.starts)
         watch.found(objective.cut_value(cuts[:, 0]))
+        if options.time_limit is not None and watch.value == before:  # annealing does not suit every graph
+            longer = time.monotonic() + _PATIENCE * (time.monotonic() - began)
+            cuts = _restart(objective, cuts, largest, generator, watch, min(longer, watch.until(1.0)))
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance, rounding) for entry in tree.trace)
-    return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=kind, trace=trace)
+    proofs = [proof_of(root.certificate, penalty), proof_of(free.certificate)]
+    if free.certificate.bound <= root.certificate.bound + allowance:
+        proofs.reverse()
+    proof = proofs[isinstance(proofs[0], str)]
+    labels = (cut != cut[0]).astype(np.int64)
+    return Solution.of(objective, labels, bound=bound, kind=kind, trace=trace, proof=proof)
 
 
 def largest_sum(n: int, imbalance: int) -> int:
@@ -106,7 +117,7 @@ def _balanced_relaxation(
     is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
     too costly; the tolerance allows for that.
     """
-    n = objective.n_vertices
+    n, deadline = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES)
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
     best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
     root, penalty, lower, upper = free, 0.0, 0.0, math.inf
@@ -115,7 +126,7 @@ def _balanced_relaxation(
         total = root.vectors.sum(axis=0)
         surplus = float(total @ total) - largest**2
         worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
-        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done():
+        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done() or time.monotonic() > deadline:
             break
         lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
         penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
@@ -167,20 +178,28 @@ def _close_gap(
 
 
 def _restart(
-    objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, watch: Watch
+    objective: SparseObjective,
+    cuts: FloatArray,
+    largest: int,
+    rng: np.random.Generator,
+    watch: Watch,
+    deadline: float,
 ) -> FloatArray:
-    """The best of `cuts` and of multilevel ones: half as many, or those that there is time for.
+    """The best of `cuts` and of multilevel ones: as many as take a few seconds, or those until the deadline.
 
     Once there are as many as are kept, every other one combines two of them.
     """
-    deadline, count = watch.until(_SHARE_OF_RESTARTS), watch.options.starts
-    for number in range(1, sys.maxsize):
-        combined = number > count > 1 and number % 2 == 1
+    keep, most = watch.options.starts, math.inf
+    if deadline == math.inf:
+        most = np.clip(_RESTART_ENTRIES / (objective.n_vertices + objective.matrix.nnz), keep, _MOST_RESTARTS)
+    for number in itertools.count(1):
+        combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
         parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
-        coarse = multilevel_cut(objective.matrix, largest, rng, parents)[:, None]
-        cuts = best_columns(objective, np.hstack([cuts, repair_and_swap(objective, coarse, largest)]), count)
+        cut = multilevel_cut(objective.matrix, largest, rng, parents)
+        if np.all(np.abs(cut @ cuts) < cut.size):  # a new one
+            cuts = best_columns(objective, np.column_stack([cuts, cut]), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
-        if time.monotonic() >= deadline or (deadline == math.inf and 2 * number >= count):
+        if time.monotonic() >= deadline or number >= most:
             break
     return cuts
 
@@ -198,12 +217,11 @@ def _improve(
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
-    """Balance each cut, shape (n,) or (n, c), by its cheapest flips, then flip and exchange vertices while that gains.
+    """Balance each cut, shape (n,) or (n, c), and improve it by passes of flips, past losses too.
 
     Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
-    tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-    return on_columns(lambda x, stop: _repair_and_swap(objective.rows, x, imbalance, tol, stop), signs)
+    return refined(objective.rows, np.ones(objective.n_vertices), signs, float(imbalance))
 
 
 def anneal_balanced(
@@ -233,51 +251,3 @@ def anneal_balanced(
 
     annealed = on_columns(cool, signs, rng.integers(2**63, size=(count,)))
     return repair_and_swap(objective, annealed, imbalance)
-
-
-@njit(nogil=True)
-def _best_beside(i: int, rows: Rows, x: FloatArray, T: Tournament) -> tuple[int, float]:
-    """Vertex on the second side that is best to flip together with i of the first, and what both gain."""
-    indptr, indices, data = rows
-    for p in range(indptr[i], indptr[i + 1]):
-        T.extra[indices[p]] = 2.0 * data[p]  # their edge stays cut
-        enter(indices[p], x, T)
-    j = T.winner[1, 1]
-    together = T.gain[i] + T.gain[j] + T.extra[j]
-    for p in range(indptr[i], indptr[i + 1]):
-        T.extra[indices[p]] = 0.0
-        enter(indices[p], x, T)
-    return int(j), float(together)
-
-
-@njit(nogil=True)
-def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float, stop: Stop) -> None:
-    """Flips and exchanges in place; every step after the repair gains more than tol, so it ends."""
-    indptr, indices, data = rows
-    gain = np.zeros(x.size)
-    for i in range(x.size):
-        for p in range(indptr[i], indptr[i + 1]):
-            gain[i] += data[p] * x[i] * x[indices[p]]
-    T = tournament(x, gain)
-    total = x.sum()
-    while abs(total) > imbalance and not stop[0]:
-        side = 1.0 if total > 0.0 else -1.0
-        flip(T.winner[0 if total > 0.0 else 1, 1], rows, x, T)
-        total -= 2.0 * side
-    while not stop[0]:
-        i, j = T.winner[0, 1], T.winner[1, 1]
-        if i >= 0 and gain[i] > tol and abs(total - 2.0) <= imbalance:
-            flip(i, rows, x, T)
-            total -= 2.0
-            continue
-        if j >= 0 and gain[j] > tol and abs(total + 2.0) <= imbalance:
-            flip(j, rows, x, T)
-            total += 2.0
-            continue
-        if i < 0 or j < 0:
-            return
-        j, together = _best_beside(i, rows, x, T)
-        if together <= tol:
-            return
-        flip(i, rows, x, T)
-        flip(j, rows, x, T)

@@ -13,14 +13,18 @@ and the certificate says so by ``kind = "lanczos"``.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
 
+from dpgraph import threads
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
+from dpgraph.sos.proofs import CutProof, DualPoint, Part
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
@@ -32,6 +36,7 @@ _CAREFUL_RUN = 300  # before a proof of more than _COSTLY vertices, which takes 
 _COSTLY = 5000
 #: Most Lanczos steps where no proof is affordable.
 LONG_RUN = 1000
+_SHARE_OF_PROOF = 0.5  # of the time that is left, if there is a limit; what follows costs less
 _LEAST_LONG_RUN, _PRODUCTS = 300, 100_000_000  # as many steps are taken at any size; steps times vertices
 
 
@@ -59,6 +64,8 @@ def certify(
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.05 * abs(guess), 1e-7)
     for _ in range(_ATTEMPTS):
+        if time_is_up():
+            break
         guess -= step
         step *= 2.0
         found = line.prove(guess, line.lanczos(rng), deadline)
@@ -89,6 +96,15 @@ def certify_within(
         if smallest <= shift:
             return None, -smallest * total_weight
     return line.prove(shift, run, deadline), gap
+
+
+def proof_of(certificate: Certificate, price: float = 0.0) -> CutProof | str:
+    """What proves a bound on all cuts to others, or why nothing does; with a `price` it is on balanced ones."""
+    if certificate.kind == "lanczos" or certificate.diagonal is None:
+        return "the bound is that of a Lanczos run: a proof would have cost too much, or time was up"
+    trivial = certificate.kind == "trivial" and not price
+    diagonal = None if trivial else certificate.diagonal - price
+    return CutProof(Part(DualPoint(certificate.bound, diagonal=diagonal, price=price)))
 
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
@@ -126,8 +142,13 @@ class _DualLine:
         Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
         """
         t, kind = self.point(shift), "proven"
-        proven = self.objective.is_semidefinite(t)
+        left = threads.deadline() - time.monotonic()
+        with threads.within(_SHARE_OF_PROOF * left if left < math.inf else None):
+            proven = self.objective.is_semidefinite(t)
+            if not proven and time_is_up():
+                proven = None
         if proven is None:
+            deadline = min(deadline, threads.deadline())
             steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
             t = self.point(lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline))
             kind = "lanczos"

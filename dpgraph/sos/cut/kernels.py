@@ -60,9 +60,9 @@ def ascend_sparse(
         total = np.dot(u, V)  # afresh in every sweep, so that rounding errors do not pile up
         gain = 0.0
         for i in range(n):
-            if price == 0.0:
-                g[:] = 0.0
-            else:
+            for c in range(k):
+                g[c] = 0.0
+            if price != 0.0:
                 for c in range(k):
                     old[c] = V[i, c]
                     g[c] = -price * u[i] * (total[c] - u[i] * V[i, c])
@@ -219,26 +219,26 @@ def anneal_side_by_side(rows: Rows, x: Floats, temperatures: Floats, tol: float,
     step = np.empty(starts)
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
-            field[i] += data[p] * x[indices[p]]
+            j, a = indices[p], data[p]
+            for c in range(starts):
+                field[i, c] += a * x[j, c]
     for temperature in temperatures:
         least = tol if temperature == 0.0 else 0.0
         flips = 0
         for i in range(n):
             first = int(uniform(state) * _WAITS)
-            wait, own, force = waits[first : first + starts], x[i], field[i]
             moved = 0.0
             for c in range(starts):
-                step[c] = -2.0 * own[c] * (own[c] * force[c] > least - temperature * wait[c])
-            for c in range(starts):
+                step[c] = -2.0 * x[i, c] * (x[i, c] * field[i, c] > least - temperature * waits[first + c])
                 moved += abs(step[c])
             if moved > 0.0:
                 flips += 1
                 for c in range(starts):
-                    own[c] += step[c]
+                    x[i, c] += step[c]
                 for p in range(indptr[i], indptr[i + 1]):
-                    force = field[indices[p]]
+                    j, a = indices[p], data[p]
                     for c in range(starts):
-                        force[c] += data[p] * step[c]
+                        field[j, c] += a * step[c]
         if (flips == 0 and temperature == 0.0) or stop[0]:
             return
 

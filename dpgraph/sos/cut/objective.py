@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from dpgraph.compiled import Rows
+from dpgraph.compiled import Rows, at_once
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
@@ -178,7 +178,7 @@ class SparseObjective(_ListedObjective):
     def unfrustrated(self) -> FloatArray | None:
         """In time O(nnz)."""
         signs = np.zeros(self.n_vertices)
-        return signs if kernels.satisfy_all(self.rows, signs) else None
+        return signs if at_once(kernels.satisfy_all, self.rows.indices.size)(self.rows, signs) else None
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.rounding import (
@@ -65,7 +66,10 @@ def solve_max_cut(
     kind = tree.kind
     if kind == "trivial" and core.n_vertices < objective.n_vertices:
         kind = "proven"  # trivial only for what the elimination left
-    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=kind, trace=tree.trace)
+    proof = proof_of(root.certificate)
+    if not isinstance(proof, str):
+        proof = proof.of_core(kept, lift)
+    return Solution.of(objective, labels, bound=tree.upper_bound, kind=kind, trace=tree.trace, proof=proof)
 
 
 def _search_locally(

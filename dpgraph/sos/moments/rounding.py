@@ -25,6 +25,7 @@ from dpgraph.typing import FloatArray
 
 #: Price of the imbalance of a bisection, in units of the mean absolute weight of a vertex.
 _PRICE = 1.0
+_NO_PROOF = "bounds of moment relaxations are not written down; the bound of degree 2 is"
 
 
 def solve_by_moments(
@@ -64,7 +65,7 @@ def solve_by_moments(
         watch.found(objective.value(labels))
     watch.step()
     known = tuple(entry for entry in tree.trace if not math.isnan(entry.global_correlation))
-    return Solution.of(objective, labels, bound=bound, certificate="proven", trace=known)
+    return Solution.of(objective, labels, bound=bound, kind="proven", proof=_NO_PROOF, trace=known)
 
 
 def solve_cut_by_moments(
@@ -90,7 +91,7 @@ def solve_cut_by_moments(
     labels = np.where(solution.labels != solution.labels[0], 1, 0)
     bound = solution.upper_bound + constant + margin
     trace = tuple(entry.shifted(constant, margin) for entry in solution.trace)
-    return Solution.of(objective, labels, bound=bound, certificate=solution.certificate, trace=trace)
+    return Solution.of(objective, labels, bound=bound, kind=solution.bound_kind, proof=_NO_PROOF, trace=trace)
 
 
 def solve_bisection_by_moments(
@@ -121,7 +122,7 @@ def solve_bisection_by_moments(
     margin = rounding_slack(2, abs(found.upper_bound) + allowance)
     bound = min(free.upper_bound, found.upper_bound + allowance + margin)
     trace = tuple(entry.shifted(allowance, margin) for entry in found.trace)
-    return Solution.of(objective, labels, bound=bound, certificate=found.certificate, trace=trace)
+    return Solution.of(objective, labels, bound=bound, kind=found.bound_kind, proof=_NO_PROOF, trace=trace)
 
 
 def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:

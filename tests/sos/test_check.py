@@ -1,0 +1,200 @@
+"""Certificates: the checker takes what the solver writes, and no number of it changed for the worse."""
+
+import ast
+import copy
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
+from dpgraph.sos import check, enumeration
+from dpgraph.sos.branching import prove
+from dpgraph.sos.csp import bucket_elimination
+
+
+def signed(graph, seed):
+    rng = np.random.default_rng(seed)
+    for edge in graph.edges:
+        graph.edges[edge]["weight"] = float(rng.normal())
+    return graph
+
+
+def tables(graph, q, seed):
+    rng, instance = np.random.default_rng(seed), TwoCSP(len(graph), q)
+    for u, v in nx.convert_node_labels_to_integers(graph).edges:
+        instance.add_constraint(u, v, rng.random((q, q)))
+    return instance
+
+
+def solved():
+    """One result of every kind of proof."""
+    quick = {"rng": 0, "sweeps": 30}
+    few = signed(nx.gnm_random_graph(9, 20, seed=1), 0)
+    yield "cycles", max_cut(signed(nx.gnm_random_graph(60, 110, seed=1), 1), weight="weight", **quick)
+    yield "metric", max_cut(signed(nx.gnm_random_graph(26, 120, seed=1), 2), weight="weight", **quick)
+    yield "diagonal", max_cut(signed(nx.gnm_random_graph(100, 900, seed=1), 3), weight="weight", **quick)
+    yield "price", max_bisection(signed(nx.gnm_random_graph(70, 900, seed=2), 7), weight="weight", **quick)
+    dense = signed(nx.gnm_random_graph(20, 140, seed=1), 1)
+    yield "tree", max_cut(dense, weight="weight", search="optimal", **quick)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prove, "_MOST_VERTICES", (0, 0))
+        positive = signed(nx.gnm_random_graph(12, 50, seed=1), 1)
+        for *_, edge in positive.edges(data=True):
+            edge["weight"] = 1.0 + abs(edge["weight"])
+        yield "tree of cycles", max_cut(positive, weight="weight", search="optimal", **quick)
+    yield "order", max_2csp(tables(nx.random_labeled_tree(12, seed=1), 3, 5), **quick)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bucket_elimination, "_LARGEST", 1)
+        yield "messages", max_2csp(tables(nx.grid_2d_graph(5, 5), 3, 6), tol=1e-2, **quick)
+    yield "two labels", max_2csp(tables(nx.gnm_random_graph(60, 300, seed=1), 2, 6), **quick)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(enumeration, "MOST_VERTICES", 24)
+        yield "list", max_cut(few, weight="weight", **quick)
+
+
+@pytest.fixture(scope="module")
+def saved():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(enumeration, "MOST_VERTICES", 0)
+        return {name: (result, json.loads(json.dumps(result.certificate.data))) for name, result in solved()}
+
+
+def accepted(data):
+    try:
+        check.verify(data)
+    except (check.Rejected, KeyError, IndexError, TypeError, ValueError):
+        return False
+    return True
+
+
+def nodes(node):
+    return [node, *(below for part in node.get("parts", []) for below in nodes(part))]
+
+
+def test_the_checker_accepts_every_kind_and_the_bound_of_the_solver(saved):
+    for name, (result, data) in saved.items():
+        assert accepted(data), name
+        assert result.value <= result.upper_bound <= result.certificate.bound
+        weaker = (
+            1e-2 if name in ("two labels", "messages") else 1e-7
+        )  # there seeds, or the relaxation, are no part of it
+        assert result.certificate.bound - result.upper_bound <= weaker * abs(result.upper_bound), name
+    points = [node for _, data in saved.values() for node in nodes(data["proof"])]
+    assert any("list" in node for node in points)
+    assert any(node.get("price") for node in points)
+    assert any("pair" in node for node in nodes(saved["tree"][1]["proof"]))
+    assert any("pair" in node for node in nodes(saved["tree of cycles"][1]["proof"]))
+    kinds = {kind for _, data in saved.values() for given in data["inequalities"] for kind in given}
+    assert kinds == {"clique", "even"}
+
+
+def test_no_number_changed_for_the_worse_is_accepted(saved):
+    rng = np.random.default_rng(0)
+    for name, (result, data) in saved.items():
+        step = 1e-6 * abs(result.value)
+
+        def rejects(change, data=data, name=name):
+            wrong = copy.deepcopy(data)
+            change(wrong)
+            assert not accepted(wrong), name
+
+        rejects(lambda d, step=step: d.update(value=d["value"] + step))
+        rejects(lambda d, step=step: d.update(bound=d["bound"] - step))
+        rejects(lambda d: d.update(instance="0" * 64))
+        rejects(lambda d: d.update(n=d["n"] - 1))
+        edges = "edges" if "edges" in data else "tables"
+        for _ in range(3):  # another instance
+            e = int(rng.integers(len(data[edges])))
+            rejects(lambda d, e=e, edges=edges: d[edges][e].__setitem__(0, d[edges][e][0] + 1))
+            rejects(lambda d, e=e, edges=edges: d[edges].pop(e))
+        labels = data.get("labels", 2)
+        for v in range(0, len(data["solution"]), 7):  # a best solution is worse with any other label, or out of balance
+            rejects(lambda d, v=v, q=labels: d["solution"].__setitem__(v, (d["solution"][v] + 1) % q))
+        if "order" in data["proof"]:
+            rejects(lambda d: d["proof"]["order"].__setitem__(0, d["proof"]["order"][1]))
+            continue
+        if "shifts" in data["proof"]:
+            rejects(lambda d: d["proof"]["shifts"].pop())
+            for e in range(0, len(data["tables"]), 5):
+                for step in (-1.0, 1.0):  # moved to one label and from no other
+                    wrong = copy.deepcopy(data)
+                    wrong["proof"]["shifts"][e][0][0] += step
+                    assert not accepted(wrong) or check.verify(wrong) >= result.value
+            continue
+        _reject_changes_of_points(data, rejects, rng)
+
+
+def _reject_changes_of_points(data, rejects, rng):
+    for k, node in enumerate(nodes(data["proof"])[:4]):
+        at = lambda d, k=k: nodes(d["proof"])[k]  # noqa: E731
+        if "pair" in node:
+            rejects(lambda d, at=at: at(d)["parts"].pop())
+            rejects(lambda d, at=at: at(d)["pair"].__setitem__(0, at(d)["pair"][1]))
+        if "terms" not in node:
+            continue
+        for j in rng.choice(len(node["terms"]), min(3, len(node["terms"])), replace=False) if node["terms"] else ():
+            rejects(lambda d, at=at, j=j: at(d)["terms"][j].__setitem__(1, -at(d)["terms"][j][1] - 1.0))
+        scale = max((abs(t) for t in node["diagonal"] or [0.0]), default=0.0)
+        for j in range(0, len(node["diagonal"] or []), 9):
+            if node["diagonal"][j] > 1e-3 * scale:
+                rejects(lambda d, at=at, j=j: at(d)["diagonal"].__setitem__(j, 0.0))
+        if node.get("price"):
+            rejects(lambda d, at=at: at(d).update(price=-at(d)["price"]))
+            rejects(lambda d: d.update(problem="max-cut", instance=check.fingerprint({**d, "problem": "max-cut"})))
+    if data["problem"] == "max-cut" and "pair" not in data["proof"] and "terms" in data["proof"]:
+        best = check.verify(data)  # of the best multipliers: no others show as much
+        for j, (_, t) in enumerate(data["proof"]["terms"][:6]):
+            if t > 1e-2:
+                for factor in (0.5, 1.5):
+                    wrong = copy.deepcopy(data)
+                    wrong["proof"]["terms"][j][1] *= factor
+                    assert not accepted(wrong) or check.verify(wrong) <= math.nextafter(best, math.inf)
+    for j, given in enumerate(data["inequalities"][:5]):
+        if "clique" in given:
+            rejects(lambda d, j=j: d["inequalities"][j]["clique"].__setitem__(0, d["inequalities"][j]["clique"][1]))
+        else:
+            rejects(
+                lambda d, j=j: d["inequalities"][j]["even"][0].__setitem__(
+                    2, 7 * d["inequalities"][j]["even"][0][2] + 1
+                )
+            )
+
+
+def test_the_command_line_accepts_and_rejects_a_file(saved, tmp_path):
+    result, data = saved["metric"]
+    result.certificate.save(tmp_path / "good.json")
+    (tmp_path / "bad.json").write_text(json.dumps({**data, "bound": 0.5 * data["value"]}))
+    for name, code in (("good", 0), ("bad", 1)):
+        ended = subprocess.run(
+            [sys.executable, "-m", "dpgraph.sos.check", str(tmp_path / f"{name}.json")], capture_output=True, text=True
+        )
+        assert ended.returncode == code, ended
+        assert ("verified" if code == 0 else "REJECTED") in ended.stdout
+
+
+def test_the_checker_imports_nothing_of_the_solver():
+    tree = ast.parse(Path(check.__file__).read_text())
+    names = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert {name.split(".")[0] for name in names} <= {*sys.stdlib_module_names, "numpy", "scipy"}
+
+
+def test_matrices_that_are_not_semidefinite_are_not_shown_to_be():
+    fraction = check.Fraction
+    for n in (2, 40, check._DENSE + 1):  # the last by a sparse factorisation
+        path = {(i, i + 1): fraction(-1) for i in range(n - 1)}
+        laplacian = [fraction(2 - (i in (0, n - 1))) for i in range(n)]
+        assert check.semidefinite([x + fraction(1e-6) for x in laplacian], path)
+        assert not check.semidefinite([x - fraction(1e-12) for x in laplacian], path)
+
+
+def test_why_there_is_no_certificate():
+    result = max_cut(nx.cycle_graph(5), degree=4, rounds=2, sweeps=1)
+    assert result.certificate is None
+    assert "moment" in result.uncertified

@@ -1,0 +1,41 @@
+"""Small cuts are listed: the optimum in whole numbers of any size, and "optimal"."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpgraph import max_bisection, max_cut
+from dpgraph.sos import enumeration
+
+
+def largest(M, imbalance):
+    n = len(M)
+    exact = [[Fraction(x) for x in row] for row in M.tolist()]
+    cuts = [(1, *rest) for rest in itertools.product((1, -1), repeat=n - 1)]
+    return max(
+        sum(exact[i][j] for i in range(n) for j in range(i) if x[i] != x[j])
+        for x in cuts
+        if imbalance is None or abs(sum(x)) <= imbalance
+    )
+
+
+def test_listed_cuts_are_the_largest_and_optimal(monkeypatch):
+    monkeypatch.setattr(enumeration, "MOST_VERTICES", 24)
+    rng = np.random.default_rng(0)
+    for case in range(24):
+        n = int(rng.integers(2, 8))
+        M = [rng.integers(-3, 4, (n, n)) * 1.0, rng.standard_normal((n, n)), 0.1 * (rng.random((n, n)) < 0.7)][case % 3]
+        M = np.triu(M * (10.0 ** rng.integers(-8, 8, (n, n)) if case % 2 else 1.0), 1)
+        M = M + M.T
+        for search in ("beam", "optimal"):
+            cut = max_cut(M, search=search)
+            assert (cut.value, cut.status) == (float(largest(M, None)), "optimal")
+            assert largest(M, None) <= Fraction(cut.upper_bound) <= Fraction(math.nextafter(cut.value, math.inf))
+        half = max_bisection(M)
+        assert (half.value, half.status) == (float(largest(M, n % 2)), "optimal")
+
+
+def test_what_is_optimal_does_not_depend_on_the_size_of_the_bound():
+    assert max_cut(np.array([[0, -0.1], [-0.1, 0]]), search="optimal").status == "optimal"  # of value 0

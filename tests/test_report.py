@@ -1,0 +1,168 @@
+"""A report: one page of released values, whatever the graph."""
+
+import csv
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.denoise.ratios import Noise, ratio_interval
+from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.report import sections
+from dpgraph.interfaces.report.facts import NOISE, Fact
+from tests.about import about
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+HOSTILE = "<script>alert('&\")</script>"
+ODD = {
+    "karate": nx.karate_club_graph(),
+    "one vertex": nx.empty_graph(1),
+    "no edge": nx.empty_graph(20),
+    "one edge": nx.path_graph(2),
+    "a tree": nx.random_labeled_tree(60, seed=1),
+    "a star": nx.star_graph(80),
+    "a clique": nx.complete_graph(40),
+    "tuples": nx.grid_2d_graph(5, 6),
+    "hostile": nx.relabel_nodes(nx.cycle_graph(9), lambda v: f"{HOSTILE}{v}"),
+}
+#: Elements of HTML that have no end, or need none.
+VOID = {"meta", "circle", "rect", "path", "br"}
+
+
+class Elements(HTMLParser):
+    """Elements that are open, and all that were."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.links = [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+        self.open += [] if tag in VOID else [tag]
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def test_a_page_of_any_graph_is_whole_and_escapes_and_every_number_is_possible(tmp_path):
+    for name, G in ODD.items():
+        for epsilon in (0.5, 9.0):
+            found = dpgraph.report(G, epsilon=epsilon, title=HOSTILE, cut=epsilon > 1, rng=3)
+            found.to_html(tmp_path / "page.html")
+            page = (tmp_path / "page.html").read_text(encoding="utf-8")
+            elements = Elements()
+            elements.feed(page)
+            with about(name, epsilon):
+                assert elements.open == []
+                assert not elements.seen & {"script", "iframe", "img", "link"}
+                assert [link[:5] for link in elements.links] == ["data:"]
+                assert "nan" not in re.sub(r"base64,[^\"]*", "", page).replace("finance", "")
+                assert found.communities.communities
+                for fact in found.facts:
+                    possible(fact)
+            assert set().union(*found.communities.communities) == set(G)
+            assert found.densest.vertices <= set(G)
+
+
+def possible(fact):
+    assert fact.least <= fact.low <= fact.high <= fact.most
+    assert math.isnan(fact.value) or fact.least <= fact.value <= fact.most
+    assert fact.interval or fact.shown == NOISE
+
+
+def test_what_is_outside_the_possible_is_clipped_and_noise_is_called_so():
+    clipped = Fact("modularity", 3.352, -4.2, 10.9, least=-0.5, most=1.0)
+    assert (clipped.value, clipped.low, clipped.high, clipped.shown) == (1.0, -0.5, 1.0, NOISE)
+    assert Fact("triangles", -3, -40, 30, most=1e6).interval == "at most 30"
+    assert Fact("share", 0.97, 0.9, 1.2, most=1.0, percent=True).interval == "at least 90%"
+    assert Fact("edges", 100, 90, 110, most=1e4).interval == "90 to 110"
+
+
+def test_the_parts_add_up_to_the_whole_budget_which_is_debited_once():
+    for cut in (False, True):
+        assert math.fsum(sections.shares(cut=cut).values()) == pytest.approx(1.0)
+        accountant = dpgraph.PrivacyAccountant(epsilon=2.0)
+        found = dpgraph.report(ODD["karate"], epsilon=2.0, cut=cut, accountant=accountant)
+        assert accountant.spent == (2.0, 0.0)
+        assert len(accountant._ledgers) == 1
+        assert math.fsum(line.share for line in found.privacy.entries) == pytest.approx(1.0)
+        with pytest.raises(dpgraph.BudgetExceededError):
+            dpgraph.report(ODD["karate"], epsilon=0.1, accountant=accountant)
+
+
+def test_an_error_in_a_part_says_that_the_whole_budget_is_spent(monkeypatch):
+    def failing(*_, **__):
+        raise ValueError("42 edges")
+
+    monkeypatch.setattr("dpgraph.problems.counts.degrees.release_degree_tails", failing)
+    with pytest.raises(dpgraph.DPGraphError, match=r"spent: epsilon = 2, delta = 0") as caught:
+        dpgraph.report(ODD["karate"], epsilon=2.0)
+    assert "42" not in str(caught.value)
+
+
+def test_files_hold_what_the_page_says(tmp_path):
+    found = dpgraph.report(ODD["a clique"], epsilon=8.0, cut=True)
+    found.to_json(tmp_path / "report.json")
+    found.to_csv(tmp_path / "report.csv")
+    found.to_pdf(tmp_path / "report.pdf")
+    content = json.loads((tmp_path / "report.json").read_text())
+    with (tmp_path / "report.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [fact["name"] for fact in content["facts"]] == [row["name"] for row in rows]
+    assert content["privacy"]["epsilon"] == 8.0
+    assert len(content["communities"]) == len(content["sides"]) == 40
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert found._repr_html_().startswith("<iframe")
+
+
+def test_a_large_twin_is_a_file_beside_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpgraph.interfaces.report.page._INLINE", 100)
+    found = dpgraph.report(ODD["karate"], epsilon=4.0)
+    found.to_html(tmp_path / "mails.html")
+    assert 'href="mails-twin.csv"' in (tmp_path / "mails.html").read_text(encoding="utf-8")
+    assert (tmp_path / "mails-twin.csv").read_text().startswith("source,target\n")
+
+
+def test_a_quotient_lies_in_its_interval_as_often_as_it_says():
+    """Laplace noise on a part and on the rest, of which the whole is the sum; normal noise on both, correlated."""
+    rng = np.random.default_rng(20261126)
+    for part, rest, scale in ((5.0, 3.0, 4.0), (100.0, 10.0, 4.0), (0.0, 50.0, 10.0), (700.0, 700.0, 5.0)):
+        exact = np.array([part, rest])
+        draws = exact + rng.laplace(scale=scale, size=(2000, 2))
+        normal = exact + rng.normal(scale=scale, size=(2000, 2))
+        variance = 2 * scale**2
+        for noise, sample in ((variance, draws), (scale**2, normal)):
+            ends = np.array([ratio_interval(a, a + b, Noise(noise, 2 * noise, noise)) for a, b in sample])
+            held = np.mean((ends[:, 0] <= part / (part + rest)) & (part / (part + rest) <= ends[:, 1]))
+            with about(part, rest, scale):
+                assert held > 0.94
+    assert ratio_interval(3.0, 4.0, Noise(100.0, 100.0, 0.0)) == (0.0, 1.0)
+
+
+def test_the_demo_is_a_report_of_flights_without_network(tmp_path, monkeypatch, capsys):
+    """The recipe of the Makefile, in this process."""
+    command = re.search(r"\$\(BIN\)/dpgraph (report .*?[^\\])\n\n", (REPOSITORY / "Makefile").read_text(), re.DOTALL)[1]
+    arguments = [part.strip('"') for part in re.findall(r'"[^"]*"|[^\s\\]+', command)]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    (tmp_path / "demo").mkdir()
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    low, high = re.search(r"connections +[0-9,]+ +([0-9,]+) to ([0-9,]+)", out).groups()
+    # The tail of the noise beyond three times the half-width of 95 % is 0.05**3.
+    assert abs(2834 - (number(low) + number(high)) / 2) < 1.5 * (number(high) - number(low))
+    assert "total: epsilon = 4, delta = 0" in out
+    assert (tmp_path / "demo" / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert "Flights" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+
+
+def number(text):
+    return float(text.replace(",", ""))

@@ -1,0 +1,232 @@
+"""Calls that a person makes by mistake: each is answered by a sentence that says what to do, and none costs budget."""
+
+import json
+import warnings
+
+import igraph as ig
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpgraph
+from dpgraph import datasets, edge_frame
+from dpgraph.interfaces.cli import main
+
+STAFF = ["ann", "bob", "cem", "dan"]
+MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zoran"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
+CLUB = nx.karate_club_graph()
+MATRIX = nx.to_pandas_adjacency(CLUB)
+
+
+def mails(**options):
+    return edge_frame(MAILS, **{"nodes": STAFF, "source": "from", "target": "to"} | options)
+
+
+def clean(**options):
+    return mails(normalize="casefold", unknown="drop", **options)
+
+
+#: A call with an accountant, and words of its sentence.
+CALLS = [
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, seed=3, **pay), "Did you mean rng="),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, random_state=3, **pay), "Did you mean rng="),
+    (lambda pay: dpgraph.private_degrees(CLUB, eps=1, **pay), "Did you mean epsilon="),
+    (lambda pay: dpgraph.private_degrees(CLUB, **pay), "'epsilon'"),
+    (lambda pay: dpgraph.private_degrees(CLUB, 1.0, **pay), "positional"),
+    (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, mechanizm="auto", **pay), "Did you mean mechanism="),
+    (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, mechanism="gauss", **pay), "gaussian"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=0, **pay), "positive"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon="1", **pay), "positive"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, delta=1, **pay), "delta must be"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, mechanism="gaussian", **pay), "delta=1e-6"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=99, **pay), "nothing was spent"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=2.0), "PrivacyAccountant"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng="dice", **pay), "rng must be"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, max_weight=10, **pay), "needs weight="),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight="weight", **pay), "needs max_weight="),
+    (lambda pay: dpgraph.private_degrees(clean(), epsilon=1, weight="m", max_weight=1, **pay), "one column 'm'"),
+    (lambda pay: dpgraph.private_degrees("mails.csv", epsilon=1, **pay), "read_edgelist"),
+    (lambda pay: dpgraph.private_degrees([(0, 1), (1, 2)], epsilon=1, **pay), "with_public_nodes"),
+    (lambda pay: dpgraph.private_degrees(None, epsilon=1, **pay), "expected a networkx.Graph"),
+    (lambda pay: dpgraph.private_degrees(MAILS, epsilon=1, **pay), "edge_frame"),
+    (lambda pay: dpgraph.private_degrees(pl.DataFrame({"a": [1]}), epsilon=1, **pay), "edge_frame"),
+    (lambda pay: dpgraph.private_degrees(MATRIX, epsilon=1, **pay), "from_pandas_adjacency"),
+    (lambda pay: dpgraph.private_degrees(nx.DiGraph(CLUB), epsilon=1, **pay), "undirected"),
+    (lambda pay: dpgraph.private_degrees(nx.Graph(), epsilon=1, **pay), "at least one vertex"),
+    (lambda pay: dpgraph.private_degrees(np.ones((2, 3)), epsilon=1, **pay), "square"),
+    (lambda pay: dpgraph.private_subgraph_counts(CLUB, "triangles", epsilon=1, **pay), "'triangle'"),
+    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, communities="four", **pay), "communities must be"),
+    (lambda pay: dpgraph.__getattr__("private_comunities"), "private_communities"),
+    (lambda pay: datasets.load("karate"), "known are us-flights"),
+    (lambda pay: datasets.load("wiki-vote"), "wiki-Vote"),
+    (lambda pay: datasets.load("a/b.csv"), "read_edgelist"),
+    (lambda pay: mails(), r"3 of 4 rows name a vertex outside .*casefold.* would match 2 .* No budget"),
+    (lambda pay: mails(normalize="casefold"), "1 of 4 rows lack a name"),
+    (lambda pay: mails(normalize="lower"), "strip, casefold"),
+    (lambda pay: mails(normalize=lambda name: name / 2, unknown="drop"), "normalize= failed with TypeError"),
+    (lambda pay: mails(unknown="ignore"), "raise, drop"),
+    (lambda pay: clean(source="sender"), "its columns are 'from', 'to', 'n'"),
+    (lambda pay: clean(weight="m"), "its columns are"),
+    (lambda pay: edge_frame(MAILS.assign(n=-1), nodes="frame", unknown="drop", source="from", target="to", weight="n"),
+     "3 of 3 rows have no finite nonnegative number"),
+    (lambda pay: mails(nodes=["ann", "Ann "], normalize="casefold", unknown="drop"), "the same name"),
+    (lambda pay: mails(nodes=["ann", "ann"]), "must differ"),
+    (lambda pay: mails(nodes="staff.txt"), "pathlib.Path"),
+    (lambda pay: edge_frame(pl.LazyFrame({"source": [1], "target": [2]}), nodes=3), "collect"),
+    (lambda pay: edge_frame({"source": [1], "target": [2]}, nodes=3), "DataFrame"),
+]  # fmt: skip
+
+
+def test_wrong_calls_of_the_library_cost_nothing():
+    for number, (call, words) in enumerate(CALLS):
+        accountant = dpgraph.PrivacyAccountant(epsilon=5.0, delta=1e-3)
+        with pytest.raises((dpgraph.DPGraphError, TypeError, AttributeError), match=words) as caught:
+            call({"accountant": accountant})
+        assert accountant.spent == (0.0, 0.0), number
+        assert not any(name in str(caught.value) for name in ("zoran", "CEM")), number
+
+
+def test_what_is_odd_but_allowed_is_warned_of():
+    g = ig.Graph.from_networkx(CLUB)
+    with pytest.warns(UserWarning, match="'weight', which is ignored"):
+        dpgraph.private_degrees(g, epsilon=1)
+    with pytest.warns(UserWarning, match="'weight', which is ignored"):
+        dpgraph.private_degrees(
+            edge_frame(pd.DataFrame({"source": [0], "target": [1], "weight": 2}), nodes=2), epsilon=1
+        )
+    for budget in ({"epsilon": 1e9}, {"epsilon": 1, "delta": 0.1}):
+        with pytest.warns(UserWarning, match="protect nothing"):
+            dpgraph.private_degrees(CLUB, **budget)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpgraph.private_degrees(CLUB, epsilon=8, delta=1e-6)
+        dpgraph.private_degrees(g, epsilon=1, weight="weight", max_weight=7)
+
+
+#: A command line, in which names of files stand as they are, and words of its sentence.
+LINES = [
+    ("degrees mails.csv --epsilon 1", "--unknown drop"),
+    ("degrees mails.csv --nodes staff.txt --unknown drop --epsilon 1 --header maybe", "auto, yes, no"),
+    ("degrees names.csv --nodes staff.txt --epsilon 1", "2 of 3 rows name a vertex outside --nodes"),
+    ("degrees names.csv --nodes staff.txt --epsilon 1 --normalize lower", "strip, casefold"),
+    ("degrees names.csv --nodes staff.txt --epsilon 1 --unknown skip", "raise, drop"),
+    ("degrees names.csv --nodes nobody.txt --epsilon 1", "name of a file of one vertex a line"),
+    ("degrees org.csv --epsilon 1", "--header yes or --header no"),
+    ("degrees org.csv --nodes staff.txt --epsilon 1", "--header yes or --header no"),
+    ("degrees latin.csv --epsilon 1", "--encoding cp1252"),
+    ("degrees latin.csv --epsilon 1 --encoding utf9", "usual are cp1252"),
+    ("degrees table.json --epsilon 1", "json.load"),
+    ("degrees missing.csv --epsilon 1", "no such file"),
+    ("degrees plantedcut --epsilon 1", "did you mean planted-cut"),
+    ("degrees planted-cut --epsilon 1 --nodes 9", "a dataset needs none of them"),
+    ("degrees . --epsilon 1", "is a folder"),
+    ("degrees ok.csv", "--epsilon"),
+    ("degrees ok.csv --epsilon one", "--epsilon"),
+    ("degrees ok.csv --epsilon 9", "nothing was spent"),
+    ("degrees ok.csv --epsilon 1 --seeds 3", "--seed"),
+    ("degrees ok.csv --epsilon 1 --max-weight 3", "--max-weight needs --weight"),
+    ("degrees ok.csv --epsilon 1 --weight n", "--weight needs --max-weight"),
+    ("degrees ok.csv --epsilon 1 --weight n --max-weight 3", "weight"),
+    ("degrees ok.csv --epsilon 1 --output no/where.csv", "does not exist"),
+    ("degrees ok.csv --epsilon 1 --output ok.csv", "a file that this command reads"),
+    ("degrees ok.csv --epsilon 1 --output - --report -", "two outputs"),
+    ("max-cut ok.csv --epsilon 1 --plot -", "picture"),
+    ("max-cut ok.csv --epsilon 1 --mechanism magic", "--mechanism must be one of"),
+    ("count ok.csv triangles --epsilon 1", "triangle"),
+    ("degree ok.csv --epsilon 1", "degrees"),
+    ("datasets list --data-dir /nope", "folder of graph files"),
+    ("benchmark planted-cut nope --runs 1", "nope"),
+    ("benchmark planted-cut --header perhaps", "auto, yes, no"),
+]  # fmt: skip
+
+
+def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "mails.csv": "From Address;To Address\nAnn;bob\n;cem\n",
+        "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoran,ann\n",
+        "org.csv": "employee,manager\neva,fay\neva,gus\n",
+        "table.json": json.dumps([["eva", "fay"]]),
+        "ok.csv": "source,target\n1,2\n2,3\n",
+        "staff.txt": "\n".join(STAFF),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "latin.csv").write_bytes("Jörg,eva\n".encode("cp1252") * 2)
+    budget = dpgraph.FileAccountant(tmp_path / "b.db", epsilon=5.0)
+    assert len(CALLS) + len(LINES) >= 60
+    for line, words in LINES:
+        spends = line.split()[0] not in ("datasets", "benchmark")
+        status = main([*line.split(), *(["--budget", "b.db"] if spends else [])])
+        out, err = capsys.readouterr()
+        assert (status, out, err.count("\n")) == (2, "", 1), (line, err)
+        assert words in err, (line, err)
+        assert budget.spent.epsilon == 0, line
+        assert not any(name in err for name in ("fay", "zoran", "Ann")), err
+
+
+def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_standard_output(tmp_path, capsys):
+    budget = dpgraph.FileAccountant(tmp_path / "b.db", epsilon=2.0)
+    named, rest = ["--budget", str(tmp_path / "b.db")], ["degrees", "five-cycle", "--epsilon", "0.5", "--output", "-"]
+    for line in ([*named, *rest], [*rest, *named], [*named, *rest, *named]):
+        assert main(line) == 0
+        out, err = capsys.readouterr()
+        assert pl.read_csv(out.encode()).columns == ["node", "degree"]
+        assert "noise scale" in err
+    assert budget.spent.epsilon == 1.5
+    assert main([*named, *rest, "--budget", "other.db"]) == 2
+    assert "two files" in capsys.readouterr().err
+
+
+def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
+    (tmp_path / "mails.csv").write_text("From Address;To Address\nAnn; bob\nBOB;cem\n;cem\nzoran;ann\nann;ann\nbob;ann")
+    (tmp_path / "staff.txt").write_text("\n".join(STAFF))
+    line = ["check", str(tmp_path / "mails.csv"), "--nodes", str(tmp_path / "staff.txt"), "--normalize", "casefold"]
+    assert main([*line, "--unknown", "drop"]) == 0
+    shown = dict(
+        row.split(maxsplit=1) for row in capsys.readouterr().out.replace("self loops", "loops").splitlines()[1:]
+    )
+    expected = {"rows": "6", "kept": "4", "dropped": "2", "unknown": "vertices  1", "missing": "1", "loops": "1"}
+    assert shown["header"].startswith("yes")
+    del expected["unknown"]
+    assert {name: shown[name] for name in expected} == expected
+    assert main(line) == 2
+    out, err = capsys.readouterr()
+    assert "dropped           2" in out
+    assert "--unknown drop" in err
+
+
+def test_tables_of_all_libraries_are_the_same_graph():
+    pa = pytest.importorskip("pyarrow")
+    rows = {"a": ["Ann", "bob ", None, "zoran", "ann"]}
+    rows |= {"b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
+    found = []
+    for table in (pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
+        G = edge_frame(table, nodes=STAFF, source="a", target="b", normalize="casefold", unknown="drop")
+        summary = G.summary()
+        assert (summary.rows, summary.dropped, summary.unknown, summary.missing, summary.duplicates) == (5, 2, 1, 1, 1)
+        assert repr(G) == "EdgeFrame(4 vertices)"
+        weighted = dpgraph.private_degrees(G, epsilon=4, weight="n", max_weight=9, rng=0)
+        found.append((*weighted.values, *dpgraph.private_degrees(G, epsilon=4, rng=1).values))
+    assert found[0] == found[1] == found[2]
+
+
+def test_results_are_text_and_tables(tmp_path):
+    G = nx.relabel_nodes(CLUB, lambda v: (v, "x") if v else "root")
+    for result in (
+        dpgraph.private_communities(G, epsilon=4, rng=0),
+        dpgraph.private_max_cut(CLUB, epsilon=4, rng=1),
+        dpgraph.private_synthetic_graph(CLUB, epsilon=4, rng=2),
+        dpgraph.private_subgraph_counts(CLUB, epsilon=4, rng=3),
+    ):
+        text = result.to_json(tmp_path / "r.json")
+        assert json.loads(text) == json.loads((tmp_path / "r.json").read_text())
+        assert json.loads(text)["privacy"]["epsilon"] == 4
+        frame, table = result.to_frame(), result.to_polars()
+        assert (list(frame), len(frame)) == (table.columns, table.height)
+        assert result.to_csv(tmp_path / "r.csv") == (tmp_path / "r.csv").read_text()
+        assert pl.read_csv(tmp_path / "r.csv").shape == table.shape
+        sizes = [len(part) for part in getattr(result, "communities", [])]
+        assert sizes == sorted(sizes, reverse=True)
