@@ -88,9 +88,9 @@ def adjacency(name: str) -> sparse.csr_array:
     return sparse.csr_array(nx.to_scipy_sparse_array(graph, weight=None, dtype=float))
 
 
-def beyond(A: sparse.csr_array, drawn: sparse.csr_array) -> tuple[float, ...]:
+def beyond(true_facts: Facts, facts: Facts) -> tuple[float, ...]:
     """Relative error of the average clustering, error of assortativity, distance of the degree distributions."""
-    true, other = (igraph.Graph.Adjacency(matrix, mode="undirected") for matrix in (A, drawn))
+    true, other = true_facts.louvain.graph, facts.louvain.graph
     true_mean, mean = (graph.transitivity_avglocal_undirected(mode="zero") for graph in (true, other))
     apart = abs(other.assortativity_degree() - true.assortativity_degree())
     return abs(mean / true_mean - 1), apart, float(ks_2samp(true.degree(), other.degree()).statistic)
@@ -104,8 +104,9 @@ def described(A: sparse.csr_array, true: Facts, epsilon: float) -> np.ndarray:
         drawn = model.adjacency(seed)
         reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
         own = igraph.compare_communities(true.louvain.membership, model.labels.tolist(), method="nmi")
-        local = beyond(A, drawn)
-        runs.append((*true.judged(Facts(drawn), epsilon), own, *local, reached / max(model.triangles, 1)))
+        facts = Facts(drawn)
+        local = beyond(true, facts)
+        runs.append((*true.judged(facts, epsilon), own, *local, reached / max(model.triangles, 1)))
     return np.mean(runs, axis=0)
 
 

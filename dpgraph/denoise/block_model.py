@@ -146,10 +146,10 @@ def _placed(
         for tried in range(_TRIES):
             u, v = (tail, head) if tried & 1 else (head, tail)
             first, last = (begins[labels[u]], begins[labels[u] + 1]) if tried < _ANYWHERE else (0, stubs.size)
-            x = stubs[first + int(rng.random() * (last - first))]
+            x = int(stubs[first + int(rng.random() * (last - first))])
             if sizes[x] == 0:
                 continue
-            y = np.int64(rows[starts[x] + int(rng.random() * sizes[x])])
+            y = int(np.int64(rows[starts[x] + int(rng.random() * sizes[x])]))
             if u in (x, y) or v in (x, y):
                 continue
             if holds(rows, starts[u], starts[u] + sizes[u], y) or holds(rows, starts[x], starts[x] + sizes[x], v):

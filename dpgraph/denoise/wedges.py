@@ -97,13 +97,13 @@ def _common(G: _Drawn, u: int, v: int) -> tuple[int, float]:
 @njit()
 def _neighbour(G: _Drawn, u: int, rng: np.random.Generator) -> int:
     """A random neighbour."""
-    return np.int64(G.rows[G.starts[u] + int(rng.random() * (G.starts[u + 1] - G.starts[u]))])
+    return int(np.int64(G.rows[G.starts[u] + int(rng.random() * (G.starts[u + 1] - G.starts[u]))]))
 
 
 @njit()
 def _any_end(G: _Drawn, rng: np.random.Generator) -> int:
     """An end of a random edge."""
-    return np.int64(G.rows[int(rng.random() * G.rows.size)])
+    return int(np.int64(G.rows[int(rng.random() * G.rows.size)]))
 
 
 @njit()

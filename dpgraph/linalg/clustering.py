@@ -49,7 +49,7 @@ def clustering_width(subgraphs: Subgraphs, least: int) -> int:
     weights = corner_weights(subgraphs.degrees, least)
     indptr, indices = subgraphs.rows
     reach = np.add.reduceat(np.append(weights[indices], 0.0), indptr[:-1]) * (subgraphs.degrees > 0)
-    most = subgraphs.at_once(_largest_shared, indptr, indices, weights, reach, np.argsort(-reach, kind="stable"))
+    most = float(subgraphs.at_once(_largest_shared, indptr, indices, weights, reach, np.argsort(-reach, kind="stable")))
     return math.ceil(most) + 2 * (least - 1) + 2
 
 
