@@ -1,4 +1,4 @@
-"""Verify a saved certificate: ``python -m dpgraph.sos.check FILE``. It shares no code with the solver.
+"""Verify a saved certificate: ``python -m dpgraph.sos.check FILE [GRAPH]``. It shares no code with the solver.
 
 The file is JSON; docs/sos.md says what stands in it. All sums are taken in whole numbers. The one thing that is not is
 whether a matrix is positive semidefinite: a factorisation in floating-point numbers shows that, with a bound on all of
@@ -330,14 +330,30 @@ def reparametrised(n: int, q: int, tables: list[Any], shifts: list[Any]) -> Frac
     return total + sum(max(labels) for labels in single)
 
 
+def need_graph(data: dict[str, Any], path: str) -> None:
+    """Reject a certificate of another graph than that of a file: lines ``i j [weight]``, vertices numbered from 0."""
+    need("edges" in data, "a file of edges says nothing about tables")
+    weights: Pairs = defaultdict(Fraction)
+    for line in Path(path).read_text().splitlines():
+        if words := line.partition("#")[0].replace(",", " ").split():
+            i, j = sorted(map(int, words[:2]))
+            weights[i, j] += Fraction(words[2] if len(words) > 2 else 1)
+    mine = {(i, j): w for i, j, w in data["edges"] if w}
+    need(len(mine) == len([w for *_, w in data["edges"] if w]), "the certificate repeats an edge")
+    theirs = {(i, j): float(w) for (i, j), w in weights.items() if w and i != j}
+    need(mine == theirs, "the certificate is about another graph")
+
+
 def main(arguments: list[str]) -> int:
     """Print what a file proves; 0 if it proves what it claims."""
-    if len(arguments) != 1:
-        print("usage: python -m dpgraph.sos.check FILE")
+    if len(arguments) not in (1, 2):
+        print("usage: python -m dpgraph.sos.check FILE [GRAPH]")
         return 2
     data = json.loads(Path(arguments[0]).read_text())
     try:
         bound = verify(data)
+        for graph in arguments[1:]:
+            need_graph(data, graph)
     except (Rejected, KeyError, IndexError, TypeError, ValueError) as wrong:
         print(f"REJECTED: {wrong}")
         return 1

@@ -106,7 +106,7 @@ Proof = CutProof | EliminationProof | ShiftProof
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What proves an upper bound, for ``python -m dpgraph.sos.check FILE``.
+    """What proves an upper bound, for ``python -m dpgraph.sos.check FILE [GRAPH]``.
 
     Attributes
     ----------

@@ -130,6 +130,40 @@ def test_no_number_changed_for_the_worse_is_accepted(saved):
         _reject_changes_of_points(data, rejects, rng)
 
 
+def numbers(value, path=()):
+    """Paths to all numbers of a file, by class: the names on the way, without positions."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(below, (*path, key))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield tuple(key for key in path if isinstance(key, str)), path
+
+
+def test_a_number_of_any_class_changed_proves_nothing_that_is_false(saved):
+    """Whatever is changed: the file is rejected, or what it claims is true of the same instance."""
+    rng = np.random.default_rng(1)
+    seen = set()
+    for name, (result, data) in saved.items():
+        classes = {}
+        for kind, path in numbers(data):
+            classes.setdefault(kind, []).append(path)
+        seen |= {kind[-1] for kind in classes}
+        for kind, paths in classes.items():
+            *way, last = paths[rng.integers(len(paths))]
+            wrong = copy.deepcopy(data)
+            place = wrong
+            for key in way:
+                place = place[key]
+            place[last] = [place[last] + 1, place[last] - 1, -place[last], 0, 2 * place[last]][rng.integers(5)]
+            if wrong == data or not accepted(wrong):
+                continue
+            assert kind[0] not in ("n", "edges", "tables", "labels", "imbalance"), (name, kind)
+            assert wrong["bound"] >= result.value, (name, kind)
+            assert wrong["value"] <= result.upper_bound, (name, kind)
+    asked = "n labels imbalance edges tables solution value bound clique even terms diagonal price pair order shifts"
+    assert seen >= set(asked.split()), set(asked.split()) - seen
+
+
 def _reject_changes_of_points(data, rejects, rng):
     for k, node in enumerate(nodes(data["proof"])[:4]):
         at = lambda d, k=k: nodes(d["proof"])[k]  # noqa: E731
@@ -170,12 +204,28 @@ def test_the_command_line_accepts_and_rejects_a_file(saved, tmp_path):
     result, data = saved["metric"]
     result.certificate.save(tmp_path / "good.json")
     (tmp_path / "bad.json").write_text(json.dumps({**data, "bound": 0.5 * data["value"]}))
-    for name, code in (("good", 0), ("bad", 1)):
-        ended = subprocess.run(
-            [sys.executable, "-m", "dpgraph.sos.check", str(tmp_path / f"{name}.json")], capture_output=True, text=True
-        )
-        assert ended.returncode == code, ended
-        assert ("verified" if code == 0 else "REJECTED") in ended.stdout
+    ended = subprocess.run(
+        [sys.executable, "-m", "dpgraph.sos.check", str(tmp_path / "good.json")], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended
+    assert ended.stdout.startswith("verified")
+    lines = [f"{j} {i} {w!r}\n" for i, j, w in data["edges"]]
+    (i, j, w), *_ = data["edges"]
+    graphs = {  # files of edges, and whether the certificate is about them
+        "own": ("# another order\n" + "".join(reversed(lines)), 0),
+        "missing": ("".join(lines[1:]), 1),
+        "heavier": (f"{i} {j} {math.nextafter(w, math.inf)!r}\n" + "".join(lines[1:]), 1),
+        "elsewhere": (f"{i} {data['n']} {w!r}\n" + "".join(lines[1:]), 1),
+        "names": ("a b 1.0\n", 1),
+    }
+    for name, (text, code) in graphs.items():
+        (tmp_path / name).write_text(text)
+        assert check.main([str(tmp_path / "good.json"), str(tmp_path / name)]) == code, name
+    for files in (["bad.json"], ["bad.json", "own"]):
+        assert check.main([str(tmp_path / name) for name in files]) == 1
+    assert check.main([]) == 2
+    with pytest.raises(check.Rejected, match="tables"):
+        check.need_graph(saved["order"][1], str(tmp_path / "own"))
 
 
 def test_the_checker_imports_nothing_of_the_solver():

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
-from dpgraph.sos.csp.kernels import label_gradients
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
@@ -82,7 +81,7 @@ class _ShiftedDual:
     def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
         d = objective.alphabet_size - 1
         tables = objective.tables + np.maximum(S, 0.0)
-        G = label_gradients(objective.constraints._replace(tables=tables), V)
+        G = _label_gradients(objective, tables, V)
         # <V, G> counts every pair twice and every single label once.
         value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
         tables, unary, V, G = _likely_label_last(objective, tables, V, G)
@@ -124,6 +123,20 @@ class _ShiftedDual:
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
         return scaled_run(self.off_diagonal.__matmul__, self.diagonal, self.weights, rng)
+
+
+def _label_gradients(objective: CSPObjective, tables: FloatArray, V: FloatArray) -> FloatArray:
+    """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
+    n, q, k = V.shape
+    u, v = objective.pairs.T
+    rows, columns = np.broadcast_arrays(
+        (q * u[:, None] + np.arange(q))[:, :, None], (q * v[:, None] + np.arange(q))[:, None]
+    )
+    T = sparse.coo_array((tables.ravel(), (rows.ravel(), columns.ravel())), shape=(n * q, n * q)).tocsr()
+    flat = V.reshape(n * q, k)
+    G = np.asarray(T @ flat + T.T @ flat).reshape(n, q, k)
+    G[:, :, 0] += objective.unary
+    return G
 
 
 def _likely_label_last(

@@ -28,7 +28,7 @@ class Constraints(NamedTuple):
     unary: FloatArray
 
 
-@njit()
+@njit(error_model="numpy")
 def _symmetric_eigen(A: FloatArray, d: int, Q: FloatArray) -> None:
     """Jacobi's method: the leading d x d part of A becomes diagonal, columns of Q its eigenvectors.
 
@@ -66,50 +66,44 @@ def _symmetric_eigen(A: FloatArray, d: int, Q: FloatArray) -> None:
                     Q[z, b], Q[z, a] = c * x - s * y, s * x + c * y
 
 
-@njit()
-def _polar_pass(F: FloatArray, d: int, k: int, gram: FloatArray, Q: FloatArray, root: FloatArray) -> float:
-    """One pass of :func:`_polar_rows`: smallest over largest eigenvalue of F F', 0 when too small to divide by."""
-    for a in range(d):
-        for b in range(a + 1):
-            inner = 0.0
-            for c in range(k):
-                inner += F[a, c] * F[b, c]
-            gram[a, b] = gram[b, a] = inner
-    _symmetric_eigen(gram, d, Q)
-    largest = smallest = gram[0, 0]
-    for a in range(d):
-        largest = max(largest, gram[a, a])
-        smallest = min(smallest, gram[a, a])
-    if smallest <= 1e-12 * largest:
-        return 0.0
-    for a in range(d):
-        for b in range(d):
-            root[a, b] = 0.0
-            for z in range(d):
-                root[a, b] += Q[a, z] * Q[b, z] / np.sqrt(gram[z, z])
-    for c in range(k):
-        for a in range(d):
-            gram[a, 0] = 0.0
-            for b in range(d):
-                gram[a, 0] += root[a, b] * F[b, c]
-        for a in range(d):
-            F[a, c] = gram[a, 0]
-    return float(smallest / largest)
-
-
-@njit()
+@njit(error_model="numpy")
 def _polar_rows(F: FloatArray, d: int, k: int, gram: FloatArray, Q: FloatArray, root: FloatArray) -> bool:
     """Replace the rows of the leading d x k part of F by the nearest orthonormal ones; False when they are dependent.
 
     Then F is untouched. Slices of arrays have types of their own, for which all this would be compiled again.
     """
-    condition = _polar_pass(F, d, k, gram, Q, root)
-    if 0.0 < condition < 1e-4:  # the square root of the Gram matrix has lost digits
-        _polar_pass(F, d, k, gram, Q, root)
-    return condition > 0.0
+    for _ in range(2):
+        for a in range(d):
+            for b in range(a + 1):
+                inner = 0.0
+                for c in range(k):
+                    inner += F[a, c] * F[b, c]
+                gram[a, b] = gram[b, a] = inner
+        _symmetric_eigen(gram, d, Q)
+        largest = smallest = gram[0, 0]
+        for a in range(d):
+            largest = max(largest, gram[a, a])
+            smallest = min(smallest, gram[a, a])
+        if smallest <= 1e-12 * largest:  # too small to divide by
+            return False
+        for a in range(d):
+            for b in range(d):
+                root[a, b] = 0.0
+                for z in range(d):
+                    root[a, b] += Q[a, z] * Q[b, z] / np.sqrt(gram[z, z])
+        for c in range(k):
+            for a in range(d):
+                gram[a, 0] = 0.0
+                for b in range(d):
+                    gram[a, 0] += root[a, b] * F[b, c]
+            for a in range(d):
+                F[a, c] = gram[a, 0]
+        if smallest >= 1e-4 * largest:  # else the square root of the Gram matrix has lost digits: once more
+            break
+    return True
 
 
-@njit()
+@njit(error_model="numpy")
 def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F: FloatArray, work: FloatArray) -> None:
     """Raise sum_a <G_a, V_a>, V_a = E[a, 0] E[a], over orthonormal frames E whose span contains v_0.
 
@@ -137,35 +131,35 @@ def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F:
             for a in range(q):
                 Q[c, z] += R[c, a] * E[a, z]
                 F[c - 1, z - 1] += R[c, a] * R[0, a] * G[a, z]
-    if _polar_rows(F, q - 1, k - 1, work[1], work[2], work[3]):
-        for c in range(1, q):
-            for z in range(1, k):
-                Q[c, z] = F[c - 1, z - 1]
-    g = work[4]
-    shift = 0.0
-    for a in range(q):
-        length = 0.0
-        for c in range(q):
-            g[a, c] = 0.0
-            for z in range(k):
-                g[a, c] += Q[c, z] * G[a, z]
-            length += g[a, c] * g[a, c]
-        shift = max(shift, 0.5 * (np.sqrt(length) - g[a, 0]))
-    shift += 1e-12 * (1.0 + shift)
-    step = work[5]
-    for _ in range(_ROTATIONS):
+    g, shift = work[4], 1e-12
+    for turn in range(1 + _ROTATIONS):  # with one call of what is long: where there are two, it is compiled twice
+        d = q - 1 if turn == 0 else q
+        independent = _polar_rows(F, d, k - 1 if turn == 0 else q, work[1], work[2], work[3])
+        if turn == 0:
+            for c in range(1, q):
+                for z in range(1, k):
+                    Q[c, z] = F[c - 1, z - 1] if independent else Q[c, z]
+            for a in range(q):
+                length = 0.0
+                for c in range(q):
+                    g[a, c] = 0.0
+                    for z in range(k):
+                        g[a, c] += Q[c, z] * G[a, z]
+                    length += g[a, c] * g[a, c]
+                shift = max(shift, (0.5 + 1e-12) * (np.sqrt(length) - g[a, 0]) + 1e-12)
+        elif independent:
+            for a in range(q):
+                for c in range(q):
+                    R[a, c] = F[a, c]
+        else:
+            break
         for a in range(q):
             inner = 0.0
             for c in range(q):
                 inner += g[a, c] * R[c, a]
             for c in range(q):
-                step[c, a] = 0.5 * g[a, c] * R[0, a] + shift * R[c, a]
-            step[0, a] += 0.5 * inner
-        if not _polar_rows(step, q, q, work[1], work[2], work[3]):
-            break
-        for a in range(q):
-            for c in range(q):
-                R[a, c] = step[a, c]
+                F[c, a] = 0.5 * g[a, c] * R[0, a] + shift * R[c, a]
+            F[0, a] += 0.5 * inner
     for a in range(q):
         for z in range(k):
             E[a, z] = 0.0
@@ -209,7 +203,7 @@ def best_pair(E: FloatArray, G: FloatArray) -> None:
             E[a, z] /= np.sqrt(norms[a])
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, error_model="numpy")
 def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArray, G: FloatArray) -> float:
     """Add to G[a] the sum of t V[j, b], t = T + max(S - penalty <V_ia, V_jb>, 0); the largest curvature is returned."""
     T = C.tables
@@ -237,7 +231,7 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
     return float(active / q)
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def ascend_blocks(
     C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
 ) -> float:
@@ -251,7 +245,7 @@ def ascend_blocks(
     Q = np.empty((q, k))
     R = np.empty((q, q))
     F = np.empty((q, k))
-    work = np.empty((6, q, q))
+    work = np.empty((5, q, q))
     gain = 0.0
     for _ in range(sweeps):
         gain = 0.0
@@ -283,19 +277,6 @@ def ascend_blocks(
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]
                     gain += G[a, z] * V[i, a, z]
     return gain
-
-
-@njit()
-def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
-    """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
-    n, q, _ = V.shape
-    G = np.zeros(V.shape)
-    S = np.zeros(C.tables.shape)
-    for i in range(n):
-        for a in range(q):
-            G[i, a, 0] = C.unary[i, a]
-        _gradient(i, C, S, 0.0, V, G[i])
-    return G
 
 
 @njit(fastmath=REORDER)

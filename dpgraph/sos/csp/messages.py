@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.sos.csp.kernels import Constraints
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.base import rounding_slack
@@ -48,7 +48,8 @@ def pass_messages(objective: CSPObjective) -> Messages:
     best, bound = objective.trivial_bound, math.inf
     kept = shares.copy()
     for _ in range(int(np.clip(_OPERATIONS / (_PASSES * 4.0 * (m * q * q + 1)), 1, 100))):
-        on_thread(_sequential_passes, objective.constraints, shares, labels, _PASSES)
+        passes = at_once(_sequential_passes, 4.0 * _PASSES * m * q * q)
+        on_thread(passes, objective.constraints, shares, labels, _PASSES)
         before, bound = bound, _bound(objective, shares)
         if bound < best:
             best, kept = bound, shares.copy()
@@ -96,8 +97,8 @@ def _sequential_passes(C: Constraints, shares: FloatArray, labels: IntArray, pas
             return
         for k in range(n):
             i = k if turn % 2 == 0 else n - 1 - k
-            belief[:] = C.unary[i]
-            score[:] = C.unary[i]
+            for a in range(q):  # a copy of a slice takes numba half a second more to compile
+                belief[a] = score[a] = C.unary[i, a]
             first, later = C.indptr[i], 0
             for p in range(first, C.indptr[i + 1]):
                 j, e = C.neighbour[p], C.number[p]

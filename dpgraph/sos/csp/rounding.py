@@ -57,13 +57,21 @@ def one_opt_labels(objective: CSPObjective, assignments: IntArray) -> IntArray:
 
 
 def improve_labels(
-    objective: CSPObjective, assignments: IntArray, rng: np.random.Generator, *, sweeps: int | None = None
+    objective: CSPObjective,
+    assignments: IntArray,
+    rng: np.random.Generator,
+    *,
+    sweeps: int | None = None,
+    share: float = 1.0,
 ) -> IntArray:
-    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row."""
+    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row.
+
+    Without a number of `sweeps`: the `share` of the usual effort.
+    """
     count = len(assignments)
     if sweeps is None:
         size = objective.n_variables + 0.2 * len(objective.pairs) * objective.alphabet_size
-        sweeps = default_sweeps(_OPERATIONS, count * size, _MOST_SWEEPS)
+        sweeps = default_sweeps(share * _OPERATIONS, count * size, _MOST_SWEEPS)
     unit = 2.0 * float(objective.spread().mean())
     temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     annealed = _run(objective, assignments, temperatures, rng.integers(2**63, size=count))

@@ -22,14 +22,14 @@ from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
-from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
+_FIRST_SHARE = 0.1  # of the local search: before the relaxation, which may be needless then
 _FORESTS = 200  # disturbances, where no number of sweeps is asked for
-_SHARE_BEFORE_SEARCH = 0.7  # of a time limit: what a proof starts from is what the default finds
 
 
 def solve_csp(
@@ -48,8 +48,7 @@ def solve_csp(
     are a max-cut on one more vertex and solved as such.
     """
     generator = as_generator(rng)
-    asks_for_rounding = options.seeds > 1 or not options.local_search
-    if not asks_for_rounding and (proven := solve_by_elimination(objective, options)) is not None:
+    if not _asks_for_rounding(options) and (proven := solve_by_elimination(objective, options)) is not None:
         return proven
     if objective.alphabet_size == 2 and not nonnegative:
         initial = None if options.initial is None else np.append(0, options.initial)
@@ -59,12 +58,14 @@ def solve_csp(
     began, prove = time.monotonic(), options.search == "optimal"
     if not prove:
         return _solve(objective, options, nonnegative, generator)
-    limit = None if options.time_limit is None else _SHARE_BEFORE_SEARCH * options.time_limit
-    first = replace(options, search="beam", time_limit=limit, proof_follows=True)
-    solution = _solve(objective, first, nonnegative, generator)
+    solution = _solve(objective, replace(options, search="beam", proof_follows=True), nonnegative, generator)
     if solution.status == "optimal" or solution.gap <= options.gap_tol:
         return solution
     return prove_assignment(objective, solution, options, began)
+
+
+def _asks_for_rounding(options: SolverOptions) -> bool:
+    return options.seeds > 1 or not options.local_search
 
 
 def _solve(
@@ -74,23 +75,31 @@ def _solve(
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:
         messages = pass_messages(objective)
-        watch.found(objective.value(messages.labels), messages.bound)
+        first = messages.labels
+        if not _asks_for_rounding(options):
+            starts = generator.integers(objective.alphabet_size, size=(options.starts - 1, objective.n_variables))
+            first = improve_labels(
+                objective, np.vstack([first, starts]), generator, sweeps=options.sweeps, share=_FIRST_SHARE
+            )
+            if is_optimal(objective, objective.value(first), messages.bound):  # the relaxation has nothing to add
+                return Solution.exact(objective, first, messages.bound, options, messages.proof)
+        watch.found(objective.value(first), messages.bound)
         signs = nonnegative is None or nonnegative
         root = solve_csp_relaxation(
             objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
         )
         drawn = _round(root, options, generator)
         if not options.as_analysed:
-            drawn = np.vstack([messages.labels, drawn])
+            drawn = np.vstack([first, drawn])
         if options.initial is not None:
             drawn = np.vstack([options.initial, drawn])
         rounded = best_rows(objective, drawn, options.starts)
         known = rounded[0] if options.as_analysed else best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
-        first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
+        node = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
         tree = search_seeds(
             _PinnedCSP(objective.variable_weights(), generator, watch.until(SHARE_OF_SEEDS)),
-            first,
+            node,
             replace(options, seeds=min(options.seeds, objective.n_variables - 1)),
             generator,
             lower_bound=to_beat(objective, objective.value(known)),
