@@ -30,6 +30,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
             "projector_gap", "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
         )
     },
+    "ablations_sweeps": ("-m", "benchmarks.ablations"),
     "answer-rule": ("benchmarks/answer_rule.py",),
     "audit": ("-m", "tests.privacy.statistical"),
     "audit_attack": ("-m", "tests.privacy.attack"),

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 import community_peers as peers
 import igraph
 import numpy as np
-from common import DOCS, RESULTS, ResumableTable, Row, interval, markdown_table, quote, real_graph
+from common import RESULTS, ResumableTable, Row, interval, markdown_table, real_graph
 from scipy import sparse
 
 #: Blocks and vertices of a block; degree 40, seven edges of ten inside.
@@ -246,7 +246,6 @@ def write_page(table: ResumableTable) -> None:
         f"Processor seconds of one run, on a shared machine:\n\n{times(table)}"
     )
     (RESULTS / "communities_peers.md").write_text(text)
-    quote(DOCS / "communities.md", "communities beside peers", text.split("\n\n", 1)[1])
 
 
 def main() -> None:

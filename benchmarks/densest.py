@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 import dpgraph
-from benchmarks.common import DATA, DOCS, RESULTS, interval, markdown_table, quote, real_graph
+from benchmarks.common import DATA, RESULTS, interval, markdown_table, real_graph
 from dpgraph import tuning
 from dpgraph.datasets import read_sparse
 from dpgraph.inputs.graphs import open_graph
@@ -255,9 +255,6 @@ def main() -> None:
         f"# Densest subgraphs\n\n{about}\n\n{markdown_table(HEADER, lines)}\nGraphs that were made after the code was "
         f"final:\n\n{markdown_table(HEADER, fresh)}"
     )
-    short = [[*line[:3], line[5], line[7], line[8], line[10]] for line in lines + fresh if line[4] == 1.0]
-    header = ("graph", "vertices", "best known", "ours", "levels", "sequential", "error of the estimate, %")
-    quote(DOCS / "communities.md", "densest", markdown_table(header, short))
 
 
 if __name__ == "__main__":

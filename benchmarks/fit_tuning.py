@@ -1,15 +1,15 @@
 #!/usr/bin/env python
 """Fit every number of :mod:`dpgraph.tuning` to public random graphs, or show that it does not matter.
 
-For each class there is a scenario: calls of public functions on planted cuts, blocks, groups and constraints, with
+For each class there is a scenario: calls of public functions on planted cuts, blocks and groups, with
 even and with uneven degrees. No graph of a table of a private mechanism is among them. A number is replaced by other
 values of its range, one at a time. All values see the same graphs and the same seeds, so that differences to the
-default are paired. Utilities are shares in [0, 1]: of the edges that a cut cuts, of the weight that labels earn, of an
+default are paired. Utilities are shares in [0, 1]: of an
 eigenspace and a low-rank matrix that are found.
 
     python benchmarks/fit_tuning.py                          # all, into results/tuning.md
-    python benchmarks/fit_tuning.py OneSided                 # one class
-    python benchmarks/fit_tuning.py OneSided.sharpness       # one number
+    python benchmarks/fit_tuning.py Power                    # one class
+    python benchmarks/fit_tuning.py Power.decay              # one number
     python benchmarks/fit_tuning.py --quick                  # two seeds, nothing is written
 
 Verdicts: *better: v* if v gains more than 0.002 and three standard errors; *does not matter* if all differences
@@ -37,10 +37,8 @@ from subspaces import sine, symmetric_bulk
 
 import dpgraph
 from dpgraph import strategies, tuning
-from dpgraph.datasets import planted_csp, planted_cut_sparse
-from dpgraph.inputs.graphs import open_graph
+from dpgraph.datasets import planted_cut_sparse
 from dpgraph.interfaces.stand_ins import random_graph
-from dpgraph.releases.subgraphs import subgraphs_of
 
 Graph = sparse.csr_array
 
@@ -91,24 +89,6 @@ def group_graph(n: int, size: int, inside: float, degree: float, seed: int) -> G
 
 
 @cache
-def constraints(n: int, degree: float, labels: int, seed: int) -> dpgraph.TwoCSP:
-    """A planted unique game of which 85 per cent can be satisfied."""
-    return planted_csp(n, degree, labels, 0.85, rng=seed)
-
-
-@cache
-def uneven_constraints(n: int, degree: float, labels: int, seed: int) -> dpgraph.TwoCSP:
-    """Labels must differ along the edges of a graph of power-law degrees."""
-    return dpgraph.TwoCSP.from_networkx(nx_of(uneven_graph(n, degree, 0.0, seed)), "max-k-cut", labels)
-
-
-def nx_of(A: Graph) -> Any:
-    import networkx as nx
-
-    return nx.from_scipy_sparse_array(A)
-
-
-@cache
 def leading(make: Callable[[int], Graph], seed: int, rank: int) -> tuple[np.ndarray, np.ndarray]:
     """Leading eigenvectors of a graph, and its best approximation of this rank."""
     values, vectors = np.linalg.eigh(make(seed).toarray())
@@ -120,51 +100,6 @@ def leading(make: Callable[[int], Graph], seed: int, rank: int) -> tuple[np.ndar
 
 #: make(seed of the graph, seed of the noise) -> utility
 Run = Callable[[int, int], float]
-
-
-def cut(make: Callable[[int], Graph], epsilon: float, mechanism: Any = "bounded-iterates", delta: float = 0.0) -> Run:
-    """Share of the edges that a private cut cuts."""
-
-    def run(graph: int, seed: int) -> float:
-        A = make(graph)
-        found = dpgraph.private_max_cut(A, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
-        return float(dpgraph.evaluate.cut_fraction(A, found.labels))
-
-    return run
-
-
-def halves(make: Callable[[int], Graph], epsilon: float, mechanism: Any, delta: float = 0.0) -> Run:
-    """The same with two halves."""
-
-    def run(graph: int, seed: int) -> float:
-        A = make(graph)
-        found = dpgraph.private_max_bisection(A, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
-        return float(dpgraph.evaluate.cut_fraction(A, found.labels))
-
-    return run
-
-
-def parts(make: Callable[[int], Graph], epsilon: float, mechanism: Any = "bounded-iterates", delta: float = 0.0) -> Run:
-    """Share of the edges between three parts."""
-
-    def run(graph: int, seed: int) -> float:
-        A = make(graph)
-        found = dpgraph.private_max_k_cut(A, 3, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
-        tails, heads = A.nonzero()
-        return float(np.mean(found.labels[tails] != found.labels[heads]))
-
-    return run
-
-
-def labels(make: Callable[[int], dpgraph.TwoCSP], epsilon: float, adjacency: str, delta: float = 0.0) -> Run:
-    """Share of the weight that released labels earn."""
-
-    def run(graph: int, seed: int) -> float:
-        instance = make(graph)
-        found = dpgraph.private_max_2csp(instance, epsilon=epsilon, delta=delta, adjacency=adjacency, rng=seed)
-        return float(dpgraph.evaluate.csp_value(instance, found)) / instance.total_weight
-
-    return run
 
 
 def embedding(
@@ -218,50 +153,6 @@ def above_bulk(n: int, rank: int, gap: float, ratio: float, epsilon: float) -> R
     return run
 
 
-def count(
-    make: Callable[[int], Graph], pattern: str, epsilon: float, mechanism: str = "auto", delta: float = 0.0
-) -> Run:
-    """One minus the relative error of a count."""
-
-    def run(graph: int, seed: int) -> float:
-        A = make(graph)
-        found = dpgraph.private_subgraph_counts(
-            A, [pattern], epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed
-        )
-        exact = true_count(make, graph, pattern)
-        return 1 - min(abs(found.counts[pattern] - exact) / exact, 1.0)
-
-    return run
-
-
-def transitivity(make: Callable[[int], Graph], epsilon: float) -> Run:
-    """One minus the relative error of the transitivity."""
-
-    def run(graph: int, seed: int) -> float:
-        found = dpgraph.private_transitivity(make(graph), epsilon=epsilon, rng=seed)
-        exact = 3 * true_count(make, graph, "triangle") / true_count(make, graph, "wedge")
-        return 1 - min(abs(found.value - exact) / exact, 1.0)
-
-    return run
-
-
-def distribution(make: Callable[[int], Graph], epsilon: float) -> Run:
-    """One minus the Kolmogorov-Smirnov distance of a degree distribution."""
-
-    def run(graph: int, seed: int) -> float:
-        A = make(graph)
-        found = dpgraph.private_degree_distribution(A, epsilon=epsilon, rng=seed).degree_sequence
-        of_found, of_true = (np.bincount(degrees, minlength=A.shape[0]) for degrees in (found, np.diff(A.indptr)))
-        return 1 - float(np.abs(np.cumsum(of_found - of_true)).max()) / A.shape[0]
-
-    return run
-
-
-@cache
-def true_count(make: Callable[[int], Graph], seed: int, pattern: str) -> int:
-    return subgraphs_of(open_graph(make(seed), products=False).read()).count(pattern)
-
-
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
 
@@ -270,40 +161,16 @@ def graphs(make: Callable[..., Any], *arguments: float) -> Callable[[int], Any]:
     return partial(make, *arguments)
 
 
-LAPLACE = strategies.BoundedIterates("laplace")
 GAP = strategies.Coherence(rank=2, certificate="gap-and-coherence")
 STABLE = strategies.Coherence(rank=2)
 POWER = strategies.NoisyPower(rank=2, denoise=False)
 even, uneven, block, group = (partial(graphs, make) for make in (cut_graph, uneven_graph, block_graph, group_graph))
-game, colouring = partial(graphs, constraints), partial(graphs, uneven_constraints)
 
 EVEN, UNEVEN, DENSE, SPARSE = even(300, 40, -0.4), uneven(300, 40, -0.3), even(300, 120, -0.25), even(400, 10, -0.6)
 TWO, UNEVEN_TWO, THREE = block(300, 2, 80, 0.0), block(300, 2, 60, 0.6), block(300, 3, 90, 0.3)
 HUBS, GROUP, SMALL_GROUP = uneven(400, 30, 0.0), group(400, 60, 0.6, 40), group(400, 40, 0.9, 25)
 GAPS = even(300, 100, -0.6)
 
-ONE_SIDED = (
-    cut(SPARSE, 2.0, LAPLACE), cut(uneven(300, 20, -0.4), 1.0, LAPLACE), cut(EVEN, 1.0, LAPLACE),
-    cut(UNEVEN, 3.0, LAPLACE), cut(DENSE, 0.5, LAPLACE),
-)  # fmt: skip
-CHOICES = parts(EVEN, 1.5), parts(EVEN, 3.0), parts(even(300, 20, -0.6), 3.0), parts(UNEVEN, 2.0)
-REPEATED = (
-    cut(EVEN, 1.0), cut(DENSE, 1.0), cut(UNEVEN, 1.0), cut(UNEVEN, 3.0), cut(block(300, 2, 40, 0.35), 2.0),
-    halves(EVEN, 2.0, "bounded-iterates"),
-)  # fmt: skip
-REPEATS = (
-    cut(SPARSE, 1.0), cut(SPARSE, 2.0), cut(SPARSE, 5.0), cut(uneven(300, 20, -0.4), 2.0), cut(EVEN, 0.5),
-    cut(DENSE, 4.0), cut(even(300, 60, 0.0), 8.0),
-)  # fmt: skip
-ONE_ENTRY = (
-    labels(game(200, 30, 3), 0.7, "label-edge"), labels(game(200, 30, 3), 2.0, "label-edge"),
-    labels(colouring(300, 30, 3), 1.5, "label-edge"), labels(colouring(300, 40, 3), 3.0, "label-edge"),
-)  # fmt: skip
-WHOLE_TABLE = (
-    labels(game(200, 30, 3), 1.5, "constraint", DELTA), labels(game(200, 30, 3), 6.0, "constraint", DELTA),
-    labels(colouring(300, 20, 3), 3.0, "constraint", DELTA), labels(colouring(300, 30, 3), 6.0, "constraint", DELTA),
-)  # fmt: skip
-BY_EPSILON = parts(EVEN, 1.0), parts(EVEN, 2.0), parts(UNEVEN, 2.0), parts(DENSE, 3.0)
 PRODUCTS = (
     embedding(TWO, 2, 1.5, "noisy-power", DELTA), embedding(TWO, 2, 4.0, "noisy-power", DELTA),
     embedding(UNEVEN_TWO, 2, 2.0, "noisy-power", DELTA), embedding(THREE, 2, 6.0, "noisy-power", DELTA),
@@ -314,7 +181,6 @@ LEADING = (
     embedding(TWO, 1, 0.3, "noisy-power"), embedding(GROUP, 1, 1.0, "noisy-power"),
     embedding(GROUP, 1, 4.0, "noisy-power"), embedding(SMALL_GROUP, 1, 3.0, "noisy-power"),
 )  # fmt: skip
-ANSWERS = embedding(TWO, 2, 2.0, "randomized-response"), embedding(UNEVEN_TWO, 2, 4.0, "randomized-response")
 CERTIFIED = tuple(embedding(GAPS, 2, epsilon, STABLE, DELTA) for epsilon in (1.0, 2.0, 4.0))
 BY_RANK = GAPS, even(300, 100, -0.9), block(300, 3, 120, 0.0)
 EMBEDDINGS = (embedding(TWO, 2, 4.0, "noisy-power", DELTA), embedding(GAPS, 2, 3.0, STABLE, DELTA))
@@ -340,35 +206,9 @@ FOR_VECTOR = (
     embedding(HUBS, 1, 4.0), embedding(GROUP, 1, 2.0), embedding(SMALL_GROUP, 1, 3.5), embedding(UNEVEN_TWO, 1, 2.5),
     embedding(GROUP, 1, 5.5),
 )  # fmt: skip
-COUNTED = (
-    count(UNEVEN, "triangle", 1.0), count(SPARSE, "triangle", 1.0), count(UNEVEN, "4-clique", 1.0),
-    count(SPARSE, "wedge", 0.3),
-)  # fmt: skip
 
 #: The calls that a class is fitted to, and those of single numbers that these calls do not ask for.
 SCENARIOS: dict[str, tuple[Run, ...]] = {
-    "OneSided": ONE_SIDED,
-    "OneSided.sparse_degree": (*ONE_SIDED[:2], *REPEATS[:4]),
-    "OneSided.sparse_power": (*ONE_SIDED[:1], cut(SPARSE, 3.0, LAPLACE), cut(uneven(300, 12, -0.6), 4.0, LAPLACE)),
-    "OneSided.choice_signal": CHOICES,
-    "OneSided.choice_per_sweep": CHOICES,
-    "Repeated": REPEATED,
-    "Repeats": REPEATS,
-    "LabelRepeats": (*ONE_ENTRY, *WHOLE_TABLE),
-    "LabelRepeats.beside_choices": ONE_ENTRY,
-    "LabelRepeats.of_whole_tables": WHOLE_TABLE,
-    "Core": REPEATED,
-    "Core.prior": (*REPEATED[:3], *ONE_SIDED[1:4]),
-    "Core.left_out": REPEATED[2:4],
-    "Core.degree_share": REPEATED[:3],
-    "Core.pure_degree_share": (cut(EVEN, 2.0), cut(UNEVEN, 2.0), cut(UNEVEN, 4.0), *ONE_SIDED[3:4]),
-    "Core.sparse_degree_share": (cut(uneven(400, 6, -0.6), 2.0), cut(uneven(400, 10, -0.6), 3.0), cut(SPARSE, 3.0)),
-    "Core.pure_below": BY_EPSILON,
-    "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
-    "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
-    "TwoStage": tuple(
-        parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
-    ),
     "Power": PRODUCTS,
     "Vector": LEADING,
     "Residual": FAR,
@@ -433,27 +273,10 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for epsilon in (0.7, 1.2)
     ),
     "EmbeddingRule.share": (*BY_RATIO[:3], *FOR_VECTOR[:1]),
-    "Counts": COUNTED,
-    "Counts.bound_share": tuple(count(make, "triangle", 1.0, "local-sensitivity", DELTA) for make in (UNEVEN, SPARSE)),
-    "Tails": tuple(
-        distribution(make, epsilon)
-        for make in (UNEVEN, SPARSE, block(1600, 2, 150, 0.6), even(1600, 200, 0.0))
-        for epsilon in (0.1, 0.4)
-    ),
-    "Counts.triangle_share": (transitivity(UNEVEN, 0.5), transitivity(EVEN, 0.5), transitivity(SPARSE, 2.0)),
 }  # fmt: skip
 
 #: Other values than half and double, where the range or the kind of the number asks for it.
 TRIED: dict[str, tuple[Any, ...]] = {
-    "OneSided.sparse_power": (0.3, 0.5, 0.8, 1.0),
-    "OneSided.head_sweeps": (1, 2, 5),
-    "OneSided.most_sweeps": (2, 3, 8),
-    "Repeated.sharpness": (5.0, 8.0, 32.0),
-    "Repeated.softness": (2.0, 8.0, 15.0),
-    "Repeated.even": (1.02, 1.3, 2.0),
-    "Repeats.least": (2, 3, 6),
-    "Repeats.sparse_power": (0.4, 0.6, 1.0),
-    "Core.balance_slack": (0.0, 0.3, 1.0),
     "Krylov.first": (6, 8, 16, 24),
     "Krylov.most": (24, 48, 96),
     "Krylov.noise": (0.2, 0.25, 0.5, 0.7),
@@ -461,6 +284,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Krylov.seen": (0.25, 0.35, 0.7),
     "Krylov.columns": (100, 200, 640),
     "Power.trial": (0.0, 0.7, 1.0),
+    "Power.trial_denoised": (0.0, 0.35, 0.7, 1.0),
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
@@ -484,10 +308,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
     "Embedding.vector_regularization": (16.0, 32.0, 128.0, 256.0),
     "EmbeddingRule.even_ratio": (1.0, 1.4, 3.0, 4.0),
-    "Tails.least_reach": (1, 3, 5),
-    "Tails.roughness": (0.0, 0.03, 0.3),
-    "Counts.triangle_share": (0.3, 0.5, 0.9),
-    "Counts.bound_share": (0.1, 0.15, 0.35),
 }  # fmt: skip
 
 

@@ -3,8 +3,8 @@
     python benchmarks/synthetic_beside_peers.py [--only GRAPH] [--again METHOD] [--workers 2] [--page]
 
 writes results/synthetic_peers.csv, row by row (rows that are present are not computed again; `--again` forgets those of
-one method and measures that method only: `--again ours` after a change of the package), and results/synthetic_peers.md.
-Measures are those of synthetic_graphs.py, and three more: adjusted Rand index of
+one method and measures that method only: `--again ours` after a change of the package), results/synthetic_peers.md and
+its part of docs/synthetic-graphs.md. Measures are those of synthetic_graphs.py, and three more: adjusted Rand index of
 the Louvain communities (NMI is large also where nearly every vertex is a community of its own), errors of the diameter
 (as found by breadth-first searches from ends of long paths) and of the largest eigenvalue.
 """

@@ -155,7 +155,7 @@ PREFACE = (
 
 
 def write_page(rows: dict[tuple[str, ...], Row]) -> None:
-    """Write results/synthetic_peers.md."""
+    """The summary, and its place in the documentation."""
     found = Comparison(rows)
     tally = (
         "Cells (graph and epsilon 0.5, 1, 2, 4) in which ours is better / level / worse than the best of the peers but "

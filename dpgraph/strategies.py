@@ -7,8 +7,8 @@ stands in ``strategies.pyi``, which ``python -m tests.stubs`` writes.
 Examples
 --------
 >>> from dpgraph import strategies
->>> strategies.BoundedIterates(noise="laplace")
-BoundedIterates(noise='laplace')
+>>> strategies.NoisyPower(rank=3).rank
+3
 >>> "Coherence" in dir(strategies)
 True
 """

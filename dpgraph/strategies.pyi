@@ -6,7 +6,6 @@ from dpgraph.problems.counts.subgraphs import Smooth as Smooth
 from dpgraph.problems.matrices.subspace_strategies import Projector as Projector
 from dpgraph.problems.options import BoundedIterates as BoundedIterates
 from dpgraph.problems.options import Coherence as Coherence
-from dpgraph.problems.options import CoreResponse as CoreResponse
 from dpgraph.problems.options import Gaussian as Gaussian
 from dpgraph.problems.options import NoisyPower as NoisyPower
 from dpgraph.problems.options import PermuteAndFlip as PermuteAndFlip
@@ -24,7 +23,6 @@ from dpgraph.problems.records.query_noise import StreamingNoise as StreamingNois
 __all__ = [
     "BoundedIterates",
     "Coherence",
-    "CoreResponse",
     "EllipsoidNoise",
     "FactorizationNoise",
     "Gaussian",

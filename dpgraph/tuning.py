@@ -17,63 +17,23 @@ from typing import Final
 
 
 @dataclass(frozen=True)
-class OneSided:
-    """Sweeps that read an edge once (releases.sweeps.one_sided): how many, and how rows answer."""
+class Sweeps:
+    """Sweeps of cuts and labels (releases.sweeps): how often rows are read, how they answer, which of them iterate.
 
-    sparse_degree: float = 23.5  # Average degree at epsilon = 1 below which a second sweep is lost in its noise; > 0
-    sparse_power: float = 2 / 3  # For epsilon > 1 that degree is sparse_degree/epsilon**sparse_power; in [0, 1]
-    signal_per_sweep: float = 4.0  # sweeps = epsilon sqrt(average degree)/signal_per_sweep; > 0
-    most_sweeps: int = 5  # At most so many sweeps; >= 2
-    # Where rows choose labels: epsilon sqrt(degree) from which a second sweep is worth its price; > 0
-    choice_signal: float = 11.0
-    choice_per_sweep: float = 7.0  # signal_per_sweep where rows choose labels; > 0
-    sharpness: float = 3.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
-    head: float = 0.1  # Share of the rows that read each other in the first sweep only; in (0, 1)
-    head_sweeps: int = 3  # There are such rows for 2 to head_sweeps sweeps
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core)."""
-
-    # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
-    steering_drift: float = 4.0
-    softness: float = 4.0  # In the first sweep a row answers tanh(softness field/standard deviation); > 0
-    sharpness: float = 16.0  # The factor grows from softness towards this; > softness
-    even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d."""
-
-    signal_per_repeat: float = 2.0  # > 0
-    least: int = 4  # At least so many readings, outside sparse graphs
-    sparse_power: float = 0.8  # In place of OneSided.sparse_power; in [0, 1]
-    most: int = 24  # At most so many
-
-
-@dataclass(frozen=True)
-class LabelRepeats:
-    """How often labels are read: repeats = at_least + per_signal signal, where signal = epsilon sqrt(degree/labels).
-
-    The triples are (least
-    signal, largest signal, least average degree), first for uneven and then for even degrees.
+    Kept if benchmarks.ablations says so, like those of tables, counts, degree distributions and densest parts.
     """
 
-    # Where rows could choose labels in one sweep instead
-    beside_choices: tuple[tuple[float, float, float], tuple[float, float, float]] = (
-        (6.5, math.inf, 25.0),
-        (3.0, math.inf, 0.0),
-    )
-    # Where they could not: whole tables
-    of_whole_tables: tuple[tuple[float, float, float], tuple[float, float, float]] = (
-        (1.85, 6.0, 15.0),
-        (1.85, 8.0, 0.0),
-    )
-    at_least: float = 0.6  # Readings; >= 0
-    per_signal: float = 1.1  # Readings for each unit of signal; >= 0
-    most: int = 16  # At most so many readings
+    # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
+    sparse: float = 25.0
+    of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
+    # Labels as often as the standard deviation of a reading is below this part of sqrt(degree/labels), or twice; > 0
+    noise: float = 0.7
+    sharpness: float = 8.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
+    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
+    even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
+    left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
+    degree_share: float = 0.05  # Share for the degrees
+    sparse_degree_share: float = 0.1  # The same where rows are read once
 
 
 @dataclass(frozen=True)
@@ -87,7 +47,7 @@ class Communities:
 
     total_share: float = 0.005  # Share for the total weight, which chooses between sweeps and answers
     degree_share: float = 0.07  # Share of the rest for the degrees
-    block_share: float = 0.01  # Share of the rest for the weights between labels after each sweep, or of answers
+    block_share: float = 0.01  # Share of the rest for the weights after each sweep, and in the end
     merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
     # A second sweep is worth its price from this epsilon (root mean square degree) on; > 0
     second_sweep: float = 22.0
@@ -133,33 +93,12 @@ class Synthesis:
     no table. The numbers of sweeps: compared by hand on eight graphs, some of them those of tables.
     """
 
-    communities: float = 0.83  # For communities, the degree of each vertex, and the weights between communities
+    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
     tails: float = 0.06  # For the degree distribution
     triangles: float = 0.06  # For the count of triangles
-    clustering: float = 0.04  # For the clustering
     edges: float = 0.01  # For the count of edges
-    # Clustering is counted with the least m at which n C(m, 2) e^2 is this, e the epsilon spent on it. Not fitted:
-    # noise of the least width, about 11/e^2, is then a tenth of the clustering of a graph of mean coefficient 1/4
-    resolved: float = 450.0
     # NMI of labels at epsilon 1 with degrees 0.12 and equal sweeps: Reed98 0.14, Haverford76 0.36; here 0.14, 0.43
     sweeps: CommunitySweeps = CommunitySweeps(degrees=0.2, first=0.75, dispersion=0.7, core_best=1.28)
-
-
-@dataclass(frozen=True)
-class Core:
-    """Which rows of repeated sweeps iterate, and what degrees cost (releases.sweeps)."""
-
-    left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
-    most_left_out: float = 0.5  # But at most this share
-    degree_share: float = 0.02  # Share for the degrees below pure_below
-    pure_degree_share: float = 0.05  # Share for the degrees elsewhere
-    sparse_degree_share: float = 0.1  # And where rows look once
-    pure_below: float = 1.5  # Epsilon; > 0
-    prior: float = 3.0  # Of all sweeps: prior variance of a field over the released degree; > 0
-    # Of all sweeps: as Repeated.steering_drift, in the filter that gives the last answer; >= 0
-    drift: float = 0.5
-    # Halves: part of what rows to come can make up for that an imbalance may have; in [0, 1]
-    balance_slack: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -177,20 +116,11 @@ class AnswerRule:
 
 @dataclass(frozen=True)
 class Tables:
-    """Labels where whole tables are private (releases.sweeps.tables)."""
+    """Labels where whole tables are private (releases.sweeps.tables); see benchmarks.ablations."""
 
     choice_share: float = 0.03 / 0.975  # Share for the weights of all candidates, of what is left beside two totals
     # Standard deviations of a noisy weight by which a candidate must be better than the labels that are there; >= 0
     clearly: float = 4.0
-
-
-@dataclass(frozen=True)
-class TwoStage:
-    """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage)."""
-
-    degree_share: float = 0.04  # Share for the degrees
-    # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
-    edges_per_flip: float = 1.2
 
 
 @dataclass(frozen=True)
@@ -202,16 +132,15 @@ class Power:
     least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
     most: int = 24  # At most so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
-    least_mu: float = 0.4  # See extra; rows are clipped below it too; > 0
+    least_mu: float = 0.4  # See extra; > 0
     trial: float = 0.35  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    trial_denoised: float = 0.5  # ... where rows are posterior means from then on; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     core_share: float = 0.05  # Share for the r x r matrix in the basis
     degree_share: float = 0.04  # Share for the degrees
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
-    # Rows are clipped while noise is more than this part of the squared norm of the iterate; in [0, 1]
+    # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
     noisy: float = 0.12
-    # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
-    flat: float = 2.8
     refinements: int = 3  # Projections onto the last estimate in the end
 
 
@@ -330,38 +259,29 @@ class EmbeddingRule:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of subgraphs (releases.subgraphs)."""
+    """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
-    bound_share: float = 0.25  # Share of epsilon for each bound on a width
-    triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 
 @dataclass(frozen=True)
 class Tails:
-    """The rate at which vertices of degree k are expected (denoise.degree_tails).
+    """The rate at which vertices of degree k are expected (denoise.degree_tails); see benchmarks.ablations."""
 
-    It is the mean over degrees up to `reach` std/sqrt(rate) away, std being the noise of a reading.
-    """
-
-    reach: float = 4.0  # > 0
-    widest_part: float = 0.15  # But at most this part of k away; in (0, 1)
-    least_reach: int = 2  # And at least so many; >= 1
-    roughness: float = 0.1  # Numbers of vertices differ from the rate by this part of it, beside chance; >= 0
+    window: float = 0.125  # It is the mean over degrees up to this part of k away; in (0, 1)
     clear_step: float = 4.0  # A number so many standard deviations away from its rate is no part of it; > 0
 
 
 @dataclass(frozen=True)
 class Densest:
-    """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks/densest.py."""
+    """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks.ablations."""
 
     degree_share: float = 0.25  # For the degrees
     density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
     rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, but
     least_rounds: int = 2  # at least so many; >= 1
     most_rounds: int = 7  # and at most so many
-    passes: int = 3  # How often edges are dealt out again by the estimates of the time before; >= 1
 
 
 @dataclass(frozen=True)
@@ -374,18 +294,14 @@ class Similarities:
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
+    least_signal: float = 0.25  # Second eigenvalue over the norm of the noise, below which degrees tell as much; > 0
 
 
-ONE_SIDED: Final = OneSided()
-REPEATED: Final = Repeated()
-REPEATS: Final = Repeats()
-LABEL_REPEATS: Final = LabelRepeats()
+SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
 SYNTHESIS: Final = Synthesis()
-CORE: Final = Core()
 ANSWER_RULE: Final = AnswerRule()
 TABLES: Final = Tables()
-TWO_STAGE: Final = TwoStage()
 POWER: Final = Power()
 KRYLOV: Final = Krylov()
 VECTOR: Final = Vector()

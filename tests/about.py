@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -22,13 +22,13 @@ def about(*case: object) -> Iterator[None]:
         raise
 
 
-def each(names: str, cases: Sequence[Any] | Mapping[str, Any], parts: int = PARTS) -> Callable[[Any], Any]:
+def each(names: str, cases: Iterable[Any], parts: int = PARTS) -> Callable[[Any], Any]:
     """Like ``pytest.mark.parametrize(names, cases)``, in a few tests that run all their cases and name those that fail.
 
     What a case changes by `monkeypatch` is put back before the next one, and each has a `tmp_path` of its own.
     """
     split = [name.strip() for name in names.split(",")]
-    labelled = list(cases.items()) if isinstance(cases, Mapping) else [(_label(case), case) for case in cases]
+    labelled = [(_label(case), case) for case in cases]
     parts = min(parts, len(labelled))
 
     def decorate(test: Any) -> Any:

@@ -163,7 +163,9 @@ def differences(before: Record, after: Record) -> list[str]:
 def same(was: str | list[float], now: str | list[float] | None) -> bool:
     if isinstance(was, str) or not isinstance(now, list):
         return was == now
-    return str(was) == str(now) or bool(np.max(np.abs(np.subtract(was, now))) <= TOLERANCE * max(1.0, was[0]))
+    if not np.all(np.isfinite(was)):
+        return str(was) == str(now)
+    return bool(np.max(np.abs(np.subtract(was, now))) <= TOLERANCE * max(1.0, was[0]))
 
 
 # --- the file --------------------------------------------------------------------------------------------------------

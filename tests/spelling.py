@@ -27,8 +27,6 @@ REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_low_rank": lambda arguments: MATRICES,
     "private_singular_subspace": lambda arguments: MATRICES,
 }
-#: What an option of a call with ``mechanism="auto"`` speaks of.
-_READ_BY = {"noise": "bounded-iterates"}
 
 
 def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
@@ -45,16 +43,13 @@ def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, An
     Examples
     --------
     >>> import dpgraph
-    >>> spelled(dpgraph.private_max_k_cut, {"k": 3, "noise": "laplace"})
-    {'k': 3, 'mechanism': BoundedIterates(noise='laplace')}
+    >>> spelled(dpgraph.private_max_cut, {"mechanism": "noisy-power", "rank": 3})["mechanism"].rank
+    3
     """
     parameters = inspect.signature(code).parameters
     options = {name: value for name, value in arguments.items() if name not in parameters}
     if code.__name__ not in REGISTRIES or not options:
         return arguments
-    name = arguments.get("mechanism", "auto")
-    if name == "auto":
-        name = _READ_BY[next(iter(options))]
-    strategy = REGISTRIES[code.__name__](arguments)[name]
+    strategy = REGISTRIES[code.__name__](arguments)[arguments["mechanism"]]
     kept = {name: value for name, value in arguments.items() if name not in options}
     return kept | {"mechanism": strategy.options(**options)}

@@ -62,7 +62,7 @@ WRONG = [
     *(("seeds", value) for value in (None, "2", -1, 1.5, np.nan, PAIR)),
     *(("rounds", value) for value in (None, "8", 0, 8.0, np.inf, PAIR)),
     *(("degree", value) for value in (None, "4", 0, 3, 4.0, PAIR)),
-    *((name, PAIR) for name in ("mechanism", "projection", "noise", "on_halt", "max_weight")),
+    *((name, PAIR) for name in ("mechanism", "projection", "on_halt", "max_weight")),
     *(("max_weight", value) for value in ("1", np.nan, 10**400)),
     *(("rng", value) for value in ("seed", 1.5, -1)),
     *(("epsilon", value) for value in ("1", None, PAIR, 10**400, 5e-324)),
@@ -82,9 +82,7 @@ WRONG = [
 def test_a_private_cut_refuses_it_by_name_and_nothing_is_spent(function, name, value):
     accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
     arguments = {"epsilon": 1.0, "delta": 1e-6, "accountant": accountant}
-    if name == "noise":
-        arguments["mechanism"] = dpgraph.strategies.BoundedIterates(noise=value)
-    elif name in inspect.signature(dpgraph.strategies.Coherence).parameters:
+    if name in inspect.signature(dpgraph.strategies.Coherence).parameters:
         arguments["mechanism"] = dpgraph.strategies.Coherence(**{name: value})
     else:
         arguments[name] = value

@@ -86,7 +86,7 @@ def test_a_large_instance_survives_with_all_digits(tmp_path):
         ("f.json", '{"variables": 1000000000000, "alphabet": 2, "constraints": []}', "announces more"),
         ("f.json", "[" * 100_000, "expected JSON"),
         ("f.json.gz", gzip.compress(b"{}" * 5000, mtime=0)[:-9], "truncated or damaged gzip"),
-        ("f.json", b"\xff\xfe\x00", "not a text file"),
+        ("f.json", b"\xff\xfe\x00", "is no text in the encoding"),
         ("f.sat", "p cnf 1 1\n1 0\n", "ends with .json"),
     ],
 )  # fmt: skip

@@ -554,7 +554,10 @@ def test_weighted_means_declared_and_naming_the_default_bound_declares_nothing()
         assert not open_graph(graph).weighted
         assert not open_graph(graph, max_weight=1.0).weighted
         assert open_graph(graph, **weights, max_weight=1.0).weighted
-        assert open_graph(graph, max_weight=2.0).weighted  # an edge counts 1, or less than the bound
+    for graph in (nx.MultiGraph(G), table, MATRIX):  # parallel edges, or entries: more than 1, up to the bound
+        assert open_graph(graph, max_weight=2.0).weighted
+    with pytest.raises(InvalidParameterError, match="needs weight="):
+        open_graph(G, max_weight=2.0)
     assert not open_graph(G, max_weight=0.5).weighted  # an edge counts 1, capped: pairs weigh 0 or 0.5
     assert open_graph(MATRIX, max_weight=0.5).weighted
 

@@ -11,7 +11,6 @@ import pytest
 
 import dpgraph
 from dpgraph import tuning
-from dpgraph.denoise.iterates import number_of_repeats, number_of_sweeps
 from dpgraph.problems.answer_rule import response_wins
 from tests.about import each
 
@@ -59,8 +58,7 @@ def test_at_most_thirty_fitted_numbers_are_outside_tuning():
 
 
 #: Topics with a script of their own, which shows what other values give.
-OWN_SCRIPTS = {
-    "Densest": "benchmarks/densest.py",
+OWN_SCRIPTS = dict.fromkeys(("Sweeps", "Tables", "Counts", "Tails", "Densest"), "benchmarks.ablations") | {
     "AnswerRule": "benchmarks/answer_rule.py",
     "Communities": "benchmarks/fit_communities.py",
     "Similarities": "benchmarks/similarities.py",
@@ -107,18 +105,10 @@ def test_scenarios_and_candidates_name_numbers_that_there_are():
 
 
 def test_a_number_is_replaced_where_it_is_used_and_put_back():
-    before = number_of_repeats(100.0, 1e4)
-    with fit_tuning.replaced(tuning.REPEATS, "most", 7):
-        assert number_of_repeats(100.0, 1e4) == 7
-    assert number_of_repeats(100.0, 1e4) == before
-
-
-def test_schedules_grow_with_what_there_is_to_see_and_are_bounded():
-    epsilons, degrees = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0), (0.0, 3.0, 10.0, 40.0, 200.0, 1e4)
-    for count, most in ((number_of_sweeps, tuning.ONE_SIDED.most_sweeps), (number_of_repeats, tuning.REPEATS.most)):
-        table = [[count(epsilon, degree) for degree in degrees] for epsilon in epsilons]
-        assert all(0 <= value <= most for row in table for value in row)
-        assert all(row == sorted(row) for row in (*table, *map(list, zip(*table, strict=True))))
+    before = response_wins(1000, 4.0, 999.0, 2)
+    with fit_tuning.replaced(tuning.ANSWER_RULE, "edges_per_noise", 1e9):
+        assert not response_wins(1000, 4.0, 999.0, 2)
+    assert response_wins(1000, 4.0, 999.0, 2) == before
 
 
 def test_randomised_response_is_chosen_in_denser_graphs_for_more_labels_and_a_larger_epsilon():

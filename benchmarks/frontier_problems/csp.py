@@ -18,7 +18,6 @@ from peers import analyze_gauss, greedy_exponential_labels, leading_part, noisy_
 from scipy import sparse
 
 import dpgraph
-from dpgraph import strategies
 from dpgraph.datasets import planted_csp
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
@@ -97,9 +96,6 @@ def package_mechanisms(three: bool) -> dict[str, Mechanism]:
         return auto | whole | {"coherence, of the adjacency": Mechanism(run_adjacency_coherence)}
     return {
         "auto": Mechanism(package("label-edge"), tier=0),
-        "bounded-iterates, laplace": Mechanism(
-            package("label-edge", mechanism=strategies.BoundedIterates(noise="laplace")), uses="epsilon"
-        ),
         "coherence": Mechanism(package("label-edge", mechanism="coherence")),
     } | whole
 

@@ -96,8 +96,6 @@ def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
     }
     table = {"auto": Mechanism(package(balanced), tier=0)}
     table |= {name: Mechanism(package(balanced, mechanism=name), **option) for name, option in options.items()}
-    run = package(balanced, mechanism=dpgraph.strategies.BoundedIterates("laplace"))
-    table["bounded-iterates, laplace"] = Mechanism(run, **pure)
     papers = package(balanced, mechanism=dpgraph.strategies.Coherence(coherence="rank", regularization=0.0))
     table["coherence, as in the paper"] = Mechanism(papers)
     return table

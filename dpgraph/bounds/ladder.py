@@ -23,11 +23,9 @@ Proof of (2), and for raised widths: docs/counts-theory.md, "Why a ladder is pri
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import betaincc
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
@@ -46,13 +44,6 @@ _ROUNDING = 1e-12
 SCALE_BITS, _LEAST_SCALE, _NORMALISER = 20, 2.0, 1e-4
 #: Part of epsilon for the growth of smooth sensitivity.
 _GROWTH_SHARE = 0.2
-#: Rungs beyond this many times 1/g weigh nothing.
-_FAR = 80.0
-_MOST_RUNGS = 20_000
-#: The quantile of Cauchy noise at this probability, or at less, lies where its density is convex.
-_CONVEX_MISS = 0.6
-#: Part of the probability of an interval to miss that is left to the widths, which are released too.
-_WIDTHS_SHARE = 0.2
 
 
 def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
@@ -134,93 +125,22 @@ def smooth_scale(widths: Sequence[int], epsilon: float) -> int:
     return math.ceil(max(scale, _LEAST_SCALE) * (1 + _ROUNDING) * 2.0**SCALE_BITS)
 
 
+def smooth_scales(widths: FloatArray, epsilon: float) -> FloatArray:
+    """No less than :func:`smooth_scale`, in units of 1, for widths c_0, c_1, c_2 of shape (3, k), c_0 > 0.
+
+    The maximum over real t >= 0 of e^(-beta t) I_t is at 0, or at the larger t with I_t' = beta I_t, a quadratic.
+    """
+    c0, c1, c2 = widths
+    growth, one = _GROWTH_SHARE * epsilon, 2.0**-SCALE_BITS
+    a, b, c = growth * c2 / 2, growth * (c1 - c2 / 2) - c2, growth * c0 - c1 + c2 / 2
+    root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(a > 0, (root - b) / (2 * a), -c / b)
+    t = np.where(np.isfinite(t), np.maximum(t, 0.0), 0.0)
+    most = np.maximum(c0, np.exp(-growth * t) * (c0 + t * (c1 + (t - 1) / 2 * c2)))
+    return np.asarray(np.maximum(most / smooth_shift_epsilon(epsilon), _LEAST_SCALE) * (1 + 1e-9) + one)
+
+
 def smooth_shift_epsilon(epsilon: float) -> float:
     """The a of :func:`smooth_scale`: what is left of epsilon for the change of the count."""
     return epsilon - (1 + _NORMALISER) * (_GROWTH_SHARE * epsilon + 2.0**-SCALE_BITS)
-
-
-# --- how large the noise is, known from its law -----------------------------------------------------------------------
-
-
-def standard_deviation(noise: Mapping[str, Any]) -> float:
-    """Standard deviation of a law as :attr:`dpgraph.PrivateCounts.noise` states it, at the released widths."""
-    if noise["law"] == "ladder":
-        probabilities, ends = _rungs(noise["widths"], noise["exponents"][0])
-        inner = np.concatenate([[0.0], ends[:-1]])
-        # The mean square of the integers inner + 1, ..., ends; rung 0 is 0 alone.
-        squares = (2 * (inner**2 + inner * ends + ends**2) + 3 * (inner + ends) + (ends > 0)) / 6
-        return math.sqrt(float(probabilities @ squares))
-    return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
-
-
-def half_width(noise: Mapping[str, Any], miss: float) -> float:
-    """Half-width of an interval around the released count that misses the count with probability at most `miss`.
-
-    The widths that the law depends on are released as well: upper bounds on them are used, from the last to the first.
-    """
-    if noise["law"] == "Laplace":
-        return float(laplace_half_width(noise["scale"], miss))
-    widths, (own, *others) = noise["widths"], noise["exponents"]
-    order = len(widths) - 1
-    upper: tuple[int, ...] = (1,)
-    for width, exponent in zip(reversed(widths[:-1]), reversed(others), strict=True):
-        upper = (width + math.ceil(ladder_quantile(upper, exponent, 2 * miss * _WIDTHS_SHARE / order)), *upper)
-    left = miss * (1 - _WIDTHS_SHARE) if order else miss
-    if noise["law"] == "ladder":
-        return ladder_quantile(upper, own, left)
-    return float(cauchy_quantile(smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS, left))
-
-
-def laplace_half_width(scale: float, miss: float) -> int:
-    """An integer that discrete Laplace noise of this scale exceeds, on either side, with probability `miss` at most.
-
-    With x = e^-g, g its rate, P[abs(K) >= m] is 2 x^m/(1 + x) <= x^(m - 1/2). The rate is rounded down by less than
-    2^-10 of itself. From a scale of 2^29 on (:mod:`dpgraph.privacy.grid`) the noise lies on a grid of G units, G at
-    most 2^-28 scales; then it is one step wider, and the value is rounded to the grid, by less than a step.
-    """
-    step = scale * 2.0**-28 if scale >= 2.0**29 else 0.0
-    return max(math.ceil((scale + step) * (1 + 2.0**-10) * math.log(1 / miss) + 1.5 * step - 0.5 * (step == 0)), 0)
-
-
-def cauchy_quantile(scale: float, miss: float) -> int:
-    """An integer h with P[abs(Z) > h] <= `miss`, Z an integer of weight 1/(s^2 + z^2), s = `scale`.
-
-    The weights add up to more than pi/s. Where they are convex, beyond s/sqrt(3), each is at most the integral over an
-    interval of length 1 about it; everywhere beyond 0, over the one that ends with it. So P[abs(Z) > h] is at most
-    (2/pi) atan(s/t), t = h + 1/2 or h.
-    """
-    convex = miss <= _CONVEX_MISS
-    return math.ceil(scale / math.tan(math.pi * miss / 2) * (1 + _ROUNDING) - 0.5 * convex)
-
-
-def ladder_quantile(widths: Sequence[int], exponent: int, miss: float) -> float:
-    """The end of the first rung beyond which there is a probability of at most `miss`, on both sides together.
-
-    Term j of the rungs is negative binomial: weight 2 c_j C(k - 1, j) e^-gk at rung k.
-    """
-    rate = exponent / 2.0**RATE_BITS
-    y, fails = 1 / math.expm1(rate), -math.expm1(-rate)
-    terms = [2 * width * y ** (j + 1) for j, width in enumerate(widths)]
-
-    def beyond(k: int) -> float:
-        # A sum of j + 1 geometric variables is k - j or more: negative binomial.
-        tails = (term * (betaincc(j + 1, k - j, fails) if k > j else 1.0) for j, term in enumerate(terms))
-        return float(sum(tails)) / (1 + sum(terms))
-
-    low, high = 0, math.ceil(_FAR / rate)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if beyond(middle) <= miss else (middle + 1, high)
-    return float(sum(width * math.comb(low, j + 1) for j, width in enumerate(widths)))
-
-
-def _rungs(widths: Sequence[int], exponent: int) -> tuple[FloatArray, FloatArray]:
-    """Probability of rungs, and their ends; at a low rate one rung in many stands for its neighbours.
-
-    Rung k ends at sum_j c_j C(k, j + 1).
-    """
-    rate = exponent / 2.0**RATE_BITS
-    k = np.arange(0.0, _FAR / rate + 2, math.ceil(_FAR / rate / _MOST_RUNGS))
-    weights = 2 * local_growth(widths, k - 1) * np.exp(-rate * k)
-    weights[0] = 1 / max(k[1], 1)
-    return weights / weights.sum(), local_growth((0, *widths), k)

@@ -1,163 +1,247 @@
-"""Random graphs with given degrees, communities and edges between these. All of it is public.
+r"""Random graphs with given degrees, communities, edges between these, and triangles. All of it is public.
 
-A degree d stands for d stubs. So many stubs of two communities are joined at random as there are to be edges between
-them. Loops and double edges are then exchanged with edges at the same community, which changes no degree and no number
-of edges between communities. Triangles come afterwards: :mod:`dpgraph.denoise.wedges`.
+Two steps, as in BTER (Seshadhri, Kolda, Pinar 2012), here inside communities:
+
+1. *Groups.* The vertices of a community, by decreasing degree, form groups, each with as many vertices as its least
+   degree allows. In a group each pair is an edge with probability rho, which makes about rho^3 s^3/6 triangles in a
+   group of s vertices. A vertex joins a group that has edges to spare, if it finds one, with rho d edges to random
+   members. So few groups stand alone, and triangles do not break a community up. Degrees here are what a vertex has
+   inside its community: d times the part of the community's edges that stay inside.
+2. *Stubs.* What is left of each degree is as many stubs. A stub of a vertex in community a goes to community b with
+   probability proportional to the edges between a and b that are still missing. Stubs are joined at random. Loops and
+   double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
+   communities.
+
+References
+----------
+C. Seshadhri, T. G. Kolda, A. Pinar, "Community structure and scale-free collections of Erdos-Renyi graphs", Physical
+Review E 85 (2012).
 """
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
-#: Rounds in which numbers of edges between communities are fitted to the stubs.
-_ROUNDS = 60
-#: Edges that an unwanted pair tries, and from which of them on these may be anywhere.
-_TRIES, _ANYWHERE = 200, 150
-#: Stands at the end of a row, above all vertices.
-_NO_VERTEX = 2**31 - 1
+#: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
+_ROUNDS, _TRIES = 4, 200
+#: Groups that a vertex looks at before it begins one of its own.
+_GROUPS_TRIED = 20
+#: Steps of the search for the density of groups, and the relative error of the triangles at which it ends.
+_STEPS, _CLOSE = 7, 0.01
 
 
-def draw_graph(degrees: IntArray, labels: IntArray, edges: FloatArray, rng: np.random.Generator) -> sparse.csr_array:
-    """A random simple graph, as a symmetric 0/1 matrix with sorted rows.
+def draw_graph(
+    degrees: IntArray, labels: IntArray, edges: FloatArray, density: float, rng: np.random.Generator
+) -> sparse.csr_array:
+    """A random simple graph, as a symmetric 0/1 matrix.
 
     Parameters
     ----------
     degrees, labels : ndarray of int, shape (n,)
         Wanted degree, and community 0, ..., K - 1, of each vertex.
     edges : ndarray, shape (K, K)
-        Wanted edges between communities, symmetric, and inside them on the diagonal. Where they do not fit the degrees,
-        these hold.
+        Wanted edges between communities, symmetric, and inside them on the diagonal.
+    density : float
+        Probability rho of a pair inside a group, in [0, 1].
     rng : numpy.random.Generator
         Public randomness.
     """
-    n, pairs = degrees.size, _joined(degrees, labels, edges, rng)
-    low, high = pairs.min(axis=1), pairs.max(axis=1)
-    half = sparse.coo_array((np.ones(len(pairs), dtype=np.int64), (low, high)), shape=(n, n)).tocsr()
-    excess = half.tocoo()  # loops, and all but one of the same pairs, are drawn anew
-    tails, heads = excess.coords
-    again = np.repeat(np.column_stack([tails, heads]), excess.data - (tails != heads), axis=0)
-    half.data[:] = tails != heads
-    half.eliminate_zeros()
-    found = sparse.csr_array(half + half.T)
-    found.sort_indices()
-    starts = np.concatenate([[0], np.cumsum(np.bincount(pairs.ravel(), minlength=n))])
-    sizes, indptr = np.diff(found.indptr).astype(np.int64), found.indptr.astype(np.int64)
-    rows = np.zeros(starts[-1], dtype=np.int32)
-    rows[np.arange(found.nnz) + np.repeat(starts[:-1] - indptr[:-1], sizes)] = found.indices
-    stubs = np.repeat(np.arange(n), np.diff(starts))
-    stubs = stubs[np.argsort(labels[stubs], kind="stable")]
-    begins = np.searchsorted(labels[stubs], np.arange(len(edges) + 1))
-    on_thread(at_once(_placed, 16.0 * len(again)), (starts, rows, sizes), again, labels, stubs, begins, rng)
-    kept = np.arange(rows.size) - np.repeat(starts[:-1], np.diff(starts)) < np.repeat(sizes, np.diff(starts))
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32 if rows.size < 2**31 else np.int64)
-    return sparse.csr_array((np.ones(indptr[-1]), rows[kept], indptr), shape=(n, n))
-
-
-def _joined(degrees: IntArray, labels: IntArray, edges: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Pairs of stubs at random, about so many of each two communities as are wanted."""
-    K = len(edges)
-    stubs = rng.permutation(np.repeat(np.arange(degrees.size), degrees))
-    stubs = stubs[np.argsort(labels[stubs].astype(np.min_scalar_type(K)), kind="stable")]  # by radix
-    sizes = np.bincount(labels, weights=degrees, minlength=K).astype(np.int64)
-    ends = _fitted(edges, sizes)
-    a, b = np.nonzero(np.triu(ends > 0))
-    wanted = np.where(a == b, ends[a, b] / 2, ends[a, b])
-    wanted = np.floor(wanted + rng.random(wanted.size)).astype(np.int64)
-    firsts = np.cumsum(sizes) - sizes
-    used, pairs = firsts.copy(), []
-    for i, j, count in zip(a, b, wanted, strict=True):
-        left_i, left_j = firsts[i] + sizes[i] - used[i], firsts[j] + sizes[j] - used[j]
-        count = min(count, left_i // 2 if i == j else left_i, left_j)
-        first, used[i] = used[i], used[i] + count
-        second, used[j] = used[j], used[j] + count
-        pairs.append(np.column_stack([stubs[first : first + count], stubs[second : second + count]]))
-    left = np.ones(stubs.size, dtype=bool)
-    for k in range(K):
-        left[firsts[k] : used[k]] = False
-    rest = rng.permutation(stubs[left])
-    return np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)])
-
-
-def _fitted(edges: FloatArray, sizes: IntArray) -> FloatArray:
-    """Ends of edges, by the community of either end: rows as near in proportion to `edges` as sums `sizes` allow."""
-    ends = edges + np.diag(np.diag(edges))
-    scale = np.ones(len(sizes))
+    n = degrees.size
+    order = np.lexsort((-degrees, labels))
+    inside = 2 * np.diag(edges) / np.maximum(edges.sum(axis=1) + np.diag(edges), 1e-12)
+    within = np.rint(degrees * inside[labels]).astype(np.int64)
+    grouped = on_thread(at_once(_pairs_in_groups, 4.0 * within.sum()), within[order], labels[order], density, rng)
+    pairs = [np.column_stack([order[ends] for ends in grouped])]
+    left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
-        sums = scale * (ends @ scale)
-        scale *= np.sqrt(np.where(sums > 0, sizes / np.where(sums > 0, sums, 1.0), 1.0))
-    return ends * scale[:, None] * scale
+        left -= np.bincount(pairs[-1].ravel(), minlength=n)
+        np.subtract.at(missing, tuple(np.sort(labels[pairs[-1]], axis=1).T), 1.0)
+        pairs.append(_join(np.repeat(np.arange(n), np.maximum(left, 0)), labels, missing, rng))
+    left -= np.bincount(pairs[-1].ravel(), minlength=n)
+    rest = rng.permutation(np.repeat(np.arange(n), np.maximum(left, 0)))
+    ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
+    by_label = np.argsort(labels[ends], kind="stable")
+    starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
+    simple = at_once(_made_simple, 16.0 * ends.size)
+    tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
+    half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
+    return sparse.csr_array(half + half.T)
 
 
-@njit()
-def place_in(rows: IntArray, first: int, last: int, value: int) -> int:
-    """The first place from `first` to `last` of increasing numbers that holds `value` or more; `last` if none does."""
-    while first < last:
-        middle = (first + last) // 2
-        if rows[middle] < value:
-            first = middle + 1
-        else:
-            last = middle
-    return first
+def fit_density(
+    degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
+) -> float:
+    """The density of groups at which a drawn graph has about so many triangles.
 
+    Triangles grow about linearly with rho^3: the search interpolates between two densities, one with too few triangles
+    and one with too many, by drawing a graph at each.
+    """
 
-@njit()
-def holds(rows: IntArray, first: int, last: int, value: int) -> bool:
-    """Whether one of increasing numbers from `first` to `last` is `value`."""
-    place = place_in(rows, first, last, value)
-    return bool(place < last and rows[place] == value)
+    def excess(cube: float) -> float:
+        A = draw_graph(degrees, labels, edges, cube ** (1 / 3), rng)
+        return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
 
-
-@njit()
-def exchange(rows: IntArray, first: int, last: int, old: int, new: int) -> None:
-    """Write `new` in place of `old`, and keep the numbers increasing."""
-    place = place_in(rows, first, last, old)
-    while place + 1 < last and rows[place + 1] < new:
-        rows[place] = rows[place + 1]
-        place += 1
-    while place > first and rows[place - 1] > new:
-        rows[place] = rows[place - 1]
-        place -= 1
-    rows[place] = new
+    low, high = 0.0, 1.0
+    few, many = excess(low), excess(high)
+    if few >= 0 or many <= 0:
+        return 0.0 if few >= 0 else 1.0
+    for _ in range(_STEPS):
+        middle = low + (high - low) * min(max(-few / (many - few), 0.1), 0.9)
+        found = excess(middle)
+        if abs(found) <= _CLOSE * triangles:
+            return float(middle ** (1 / 3))
+        low, high, few, many = (middle, high, found, many) if found < 0 else (low, middle, few, found)
+    return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
 
 
 @njit(nogil=True)
-def _placed(
-    slots: tuple[IntArray, IntArray, IntArray],
-    pairs: IntArray,
+def _pairs_in_groups(
+    degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator, stop: Stop
+) -> tuple[IntArray, IntArray]:
+    """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each.
+
+    Group g are ``sizes[g]`` places from ``begins[g]`` on, and those that have joined it. It can spare ``spare[g]``
+    edges; ``left`` are the edges that a place still has.
+    """
+    n = degrees.size
+    left, spare = degrees.copy(), np.zeros(n)
+    group, begins, sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    pairs = np.empty((2, degrees.sum() + 2 * n), dtype=np.int64)
+    size = groups = community = place = 0
+    while place < n and not stop[0]:
+        if labels[place] != labels[community]:
+            community = place
+        near = _near_group(group[community:place], spare, sizes, density * degrees[place], rng)
+        if near >= 0:
+            members = begins[near], sizes[near]
+            joined = _join_group(place, members, density * degrees[place], left, pairs[:, size:], rng)
+            spare[near] -= joined
+            size, group[place], place = size + joined, near, place + 1
+            continue
+        end = place + 1
+        while end < n and labels[end] == labels[community] and degrees[end] >= end - place:
+            end += 1
+        if end - place > 2:
+            size += _fill_group(place, end, density, left, pairs[:, size:], rng)
+            spare[groups] = density * left[place:end].sum()
+        begins[groups], sizes[groups], group[place:end] = place, end - place, groups
+        groups, place = groups + 1, end
+    return pairs[0, :size], pairs[1, :size]
+
+
+@njit()
+def _near_group(group: IntArray, spare: FloatArray, sizes: IntArray, wanted: float, rng: np.random.Generator) -> int:
+    """A group of an earlier vertex of the community, with `wanted` members and edges to spare; -1 if none is found."""
+    for _ in range(_GROUPS_TRIED if group.size else 0):
+        other = group[int(rng.random() * group.size)]
+        if spare[other] >= wanted and sizes[other] >= wanted:
+            return int(other)
+    return -1
+
+
+@njit()
+def _fill_group(begin: int, end: int, density: float, left: IntArray, pairs: IntArray, rng: np.random.Generator) -> int:
+    """Write random pairs of the places of a group; return how many."""
+    size = 0
+    for i in range(begin, end):
+        for j in range(i + 1, end):
+            if rng.random() < density:
+                pairs[0, size], pairs[1, size] = i, j
+                size += 1
+                left[i] -= 1
+                left[j] -= 1
+    return size
+
+
+@njit()
+def _join_group(
+    place: int, members: tuple[int, int], wanted: float, left: IntArray, pairs: IntArray, rng: np.random.Generator
+) -> int:
+    """Write pairs of a place and of random members of a group (from a place on, so many); return how many."""
+    begin, count = members
+    size, most = 0, int(wanted + rng.random())
+    for _ in range(2 * most):
+        member = begin + int(rng.random() * count)
+        if size < most and left[member] > 0 and not (pairs[1, :size] == member).any():
+            pairs[0, size], pairs[1, size] = place, member
+            size += 1
+            left[member] -= 1
+    left[place] -= size
+    return size
+
+
+def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Pairs of stubs: each chooses a community by the missing edges, and stubs that chose each other's are joined."""
+    K = len(missing)
+    weights = np.maximum(missing + missing.T, 0.0) + 1e-12
+    own = labels[stubs]
+    cumulative = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True) + np.arange(K)[:, None]
+    wanted = np.searchsorted(cumulative.ravel(), rng.random(stubs.size) + own, side="right") - K * own
+    wanted = np.clip(wanted, 0, K - 1)
+    side = np.where(own == wanted, rng.integers(0, 2, stubs.size), own > wanted)
+    between = np.minimum(own, wanted) * K + np.maximum(own, wanted)
+    order = np.lexsort((rng.random(stubs.size), side, between))
+    kind = (2 * between + side)[order]
+    place = np.arange(stubs.size) - np.searchsorted(kind, kind)  # among the stubs of one kind
+    match = (between[order] << 40) + place
+    lower, upper = kind % 2 == 0, kind % 2 == 1
+    _, first, second = np.intersect1d(match[lower], match[upper], assume_unique=True, return_indices=True)
+    return np.column_stack([stubs[order][lower][first], stubs[order][upper][second]])
+
+
+@njit()
+def _code(u: int, v: int, n: int) -> int:
+    """One number for the pair of u and v."""
+    return min(u, v) * n + max(u, v)
+
+
+@njit(nogil=True)
+def _made_simple(
+    ends: IntArray,
     labels: IntArray,
-    stubs: IntArray,
-    begins: IntArray,
+    by_label: IntArray,
+    starts: IntArray,
+    n: int,
     rng: np.random.Generator,
     stop: Stop,
-) -> None:
-    """Find places for pairs that would be loops or double edges: `slots` are starts of rows, the rows, and their sizes.
+) -> tuple[IntArray, IntArray]:
+    """Break up loops and double edges, in place; `ends` 2 e and 2 e + 1 are those of pair e. Returns places of ends.
 
-    A pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of edges
-    between communities, stay as they are. `stubs` are vertices, as often as their degrees say, by communities, which
-    begin at `begins`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
+    An unwanted pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of
+    edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
+    which begin at `starts`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
     """
-    starts, rows, sizes = slots
-    for tail, head in pairs:
+    known = {_code(0, 0, n)}  # of a loop: no edge has it
+    bad = np.zeros(ends.size // 2, dtype=np.bool_)
+    for e in range(bad.size):
         if stop[0]:
             break
-        for tried in range(_TRIES):
-            u, v = (tail, head) if tried & 1 else (head, tail)
-            first, last = (begins[labels[u]], begins[labels[u] + 1]) if tried < _ANYWHERE else (0, stubs.size)
-            x = int(stubs[first + int(rng.random() * (last - first))])
-            if sizes[x] == 0:
-                continue
-            y = int(np.int64(rows[starts[x] + int(rng.random() * sizes[x])]))
-            if u in (x, y) or v in (x, y):
-                continue
-            if holds(rows, starts[u], starts[u] + sizes[u], y) or holds(rows, starts[x], starts[x] + sizes[x], v):
-                continue
-            exchange(rows, starts[x], starts[x] + sizes[x], y, v)
-            exchange(rows, starts[y], starts[y] + sizes[y], x, u)
-            for end, other in ((u, y), (v, x)):
-                sizes[end] += 1
-                rows[starts[end] + sizes[end] - 1] = _NO_VERTEX
-                exchange(rows, starts[end], starts[end] + sizes[end], _NO_VERTEX, other)
+        code = _code(ends[2 * e], ends[2 * e + 1], n)
+        bad[e] = ends[2 * e] == ends[2 * e + 1] or code in known
+        if not bad[e]:
+            known.add(code)
+    for e in range(bad.size):
+        if stop[0]:
             break
+        tries = _TRIES if bad[e] else 0
+        while tries > 0:
+            tries -= 1
+            mine = 2 * e + (tries & 1)
+            u, v = ends[mine], ends[mine ^ 1]
+            near = tries >= _TRIES // 4
+            first, last = (starts[labels[u]], starts[labels[u] + 1]) if near else (0, ends.size)
+            place = by_label[first + int(rng.random() * (last - first))]
+            x, y = ends[place], ends[place ^ 1]
+            one, two = _code(u, y, n), _code(x, v, n)
+            if not bad[place // 2] and u != y and x != v and one != two and one not in known and two not in known:
+                known.remove(_code(x, y, n))
+                known.add(one)
+                known.add(two)
+                ends[place], ends[mine] = u, x
+                bad[e], tries = False, 0
+    kept = np.flatnonzero(~bad)
+    return 2 * kept, 2 * kept + 1

@@ -9,8 +9,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Steps of the search for a constant: rounded sums no longer change then.
 _HALVINGS = 50
-#: Rounds in which a window and the rate that it gives settle.
-_ROUNDS = 3
 #: Vertices of a degree are expected to be at least so many: a rate of 0 would be certain.
 _LEAST_RATE = 1e-3
 #: Readings are integers: noise of a standard deviation below this is 0, but with probability at most its square.
@@ -63,10 +61,10 @@ def _decreasing(values: FloatArray, n: int) -> FloatArray:
 def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
     """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
 
-    Released are y_k = N_k + noise; steps N_k - N_{k+1} have mean rate_k and variance v_k = rate_k + (roughness
-    rate_k)^2, as of a Poisson variable whose mean is known to a part `roughness`. N minimises
+    Released are y_k = N_k + noise; steps N_k - N_{k+1} have mean and variance rate_k, as of a Poisson variable. N
+    minimises
 
-        sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/v_k,   N = 0 beyond the last y_k,
+        sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/rate_k,   N = 0 beyond the last y_k,
 
     the mean of N given y if all laws are normal: one tridiagonal system. Also returned: the covariance of N given y
     times the vector of ones.
@@ -76,16 +74,11 @@ def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) ->
     the sum.
     """
     steps = decreasing - np.append(decreasing[1:], 0.0)
-    widest = np.maximum(TAILS.least_reach, np.rint(TAILS.widest_part * np.arange(1, steps.size + 1))).astype(np.int64)
-    known = np.ones(steps.size, dtype=bool)
-    rate, reach = _window_mean(steps, known, widest), widest
-    for _ in range(_ROUNDS):
-        reach = np.clip(np.rint(TAILS.reach * std / np.sqrt(rate)), TAILS.least_reach, widest).astype(np.int64)
-        rate = _window_mean(steps, known, reach)
-    variance = rate + (TAILS.roughness * rate) ** 2
-    known = np.abs(steps - rate) <= TAILS.clear_step * np.sqrt(2 * std**2 + variance)
+    reach = np.maximum(1, np.rint(TAILS.window * np.arange(1, steps.size + 1))).astype(np.int64)
+    rate = _window_mean(steps, np.ones(steps.size, dtype=bool), reach)
+    known = np.abs(steps - rate) <= TAILS.clear_step * np.sqrt(2 * std**2 + rate)
     rate = _window_mean(steps, known, reach)
-    weight = np.where(known, 1.0 / (rate + (TAILS.roughness * rate) ** 2), 0.0)
+    weight = np.where(known, 1.0 / rate, 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate
     bands = np.array([-before, 1.0 / std**2 + weight + before])
     evidence = readings / std**2 + drift - np.append(0.0, drift[:-1])

@@ -1,4 +1,4 @@
-"""The public half of bounded iterates: how often rows are read, estimates of their fields, how rows are set by these.
+"""The public half of bounded iterates: released degrees, estimates of fields, how rows are set by these.
 
 A row is a vertex or a variable, its field the weight of its edges to either side, or to each label, as sides and labels
 stand. To read a row is to release its field with noise, in :mod:`dpgraph.releases.sweeps`; everything here is computed
@@ -10,74 +10,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
+from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
 ITERATE_UNIT = 2.0**-8
 
 
-# --- how often rows are read -----------------------------------------------------------------------------------------
-
-
-def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:
-    """How many sweeps that read an edge once a graph of this (released) average degree deserves.
-
-    With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
-    """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0) * part_of_labels(labels))
-    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < ONE_SIDED.choice_signal):
-        return 1
-    per_sweep = ONE_SIDED.choice_per_sweep if labels > 1 else ONE_SIDED.signal_per_sweep
-    return min(max(round(signal / per_sweep), 2), ONE_SIDED.most_sweeps)
-
-
-def is_sparse(epsilon: float, mean_degree: float, power: float | None = None) -> bool:
-    """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
-    power = ONE_SIDED.sparse_power if power is None else power
-    scale = epsilon**-power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
-    return mean_degree < ONE_SIDED.sparse_degree * scale
-
-
-def part_of_labels(labels: int) -> float:
-    """Degree of a row against two labels, over its degree: the difference of two labels is worth one of signs."""
-    return min(2.0 / labels, 1.0)
-
-
-def number_of_repeats(epsilon: float, mean_degree: float) -> int:
-    """How often signs are read with noise that is drawn together, at this (released) average degree; 0 if once.
-
-    repeats = min(epsilon sqrt(degree), degree)/2, at least 4 and at most 24; never in a sparse graph, where one look
-    at the noise of a single release sees more. `mean_degree` is in units of max_weight.
-    """
-    if is_sparse(epsilon, mean_degree, REPEATS.sparse_power):
-        return 0
-    wanted = min(epsilon * math.sqrt(mean_degree), mean_degree) / REPEATS.signal_per_repeat
-    return min(max(round(wanted), REPEATS.least), REPEATS.most)
-
-
-def number_of_label_repeats(
-    epsilon: float, mean_degree: float, degrees: FloatArray, *, columns: int, choices: bool
-) -> int:
-    """The same for labels, one of `columns` numbers in a row each: `epsilon` for each number; 0 if never.
-
-    `choices` says whether rows could choose labels in one sweep instead.
-    """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0) / columns)
-    least, most, edges = (LABEL_REPEATS.beside_choices if choices else LABEL_REPEATS.of_whole_tables)[is_even(degrees)]
-    if not least <= signal < most or mean_degree < edges:
-        return 0
-    return min(round(LABEL_REPEATS.per_signal * signal + LABEL_REPEATS.at_least), LABEL_REPEATS.most)
-
-
-def typical_degree(degrees: FloatArray) -> float:
-    """Mean degree at the end of an edge: what most of the weight of a cut sees, more than the mean over vertices."""
-    return float((degrees**2).sum() / degrees.sum())
+# --- released degrees -------------------------------------------------------------------------------------------------
 
 
 def is_even(degrees: FloatArray) -> bool:
-    """Whether the degree at the end of a typical edge is little more than the mean."""
-    return typical_degree(degrees) < REPEATED.even * float(degrees.mean())
+    """Whether the mean degree at the end of an edge, sum d^2/sum d, is little more than the mean over vertices."""
+    return float((degrees**2).sum() / degrees.sum()) < SWEEPS.even * float(degrees.mean())
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:
@@ -97,23 +42,21 @@ class FieldTracker:
     Between two readings of a row its field drifts because the iterate changes, by a variance of about its degree times
     the mean square change: at rows of high degree the last reading counts, at rows of low degree all of them.
 
-    `degrees` are released and positive. `prior` is the variance of a field before the first reading, and `drift` that
-    of its drift for one unit of squared change, both over the degree.
+    `degrees` are released and positive.
     """
 
-    def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:
+    def __init__(self, degrees: FloatArray, columns: int) -> None:
         self._degrees = degrees
         self._share = degrees / degrees.sum()
-        self._drift = drift
         self._clock = 0.0
         self._last = np.zeros(degrees.size)
         self.mean = np.zeros((degrees.size, columns))
-        self.variance = prior * degrees
+        self.variance = SWEEPS.prior * degrees
 
     def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
         """Update `rows` with the released `fields`, shape (len(rows), columns)."""
         moved = self._clock - self._last[rows]
-        predicted = self.variance[rows] + self._drift * self._degrees[rows] * moved
+        predicted = self.variance[rows] + self._degrees[rows] * moved
         gain = predicted / (predicted + noise_variance)
         self.mean[rows] += gain[:, None] * (fields - self.mean[rows])
         self.variance[rows] = predicted * (1 - gain)
@@ -136,8 +79,7 @@ class Signs:
 
     If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
     of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
-    misplace vertices of a planted bisection. An imbalance of a tenth for each row that is not yet set is left alone,
-    too: if hubs were all on one side, every later row would be forced to the other.
+    misplace vertices of a planted bisection.
     """
 
     def __init__(self, *, balanced: bool = False) -> None:
@@ -159,8 +101,7 @@ class Signs:
         """How far the sum would exceed what is left alone, if the block took the sides against its fields."""
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
-        unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
-        return math.copysign(max(abs(total) - math.sqrt(len(X)) - CORE.balance_slack * unset, 0.0), total)
+        return math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
 
 
 class Simplex:

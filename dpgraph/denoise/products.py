@@ -55,14 +55,18 @@ class Products:
         """Keep the product with the present basis."""
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
 
-    def drop_idle_columns(self, rank: int) -> None:
-        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
-        if self.coefficients.shape[1] == rank:
-            return
+    def drop_idle_columns(self, rank: int) -> float:
+        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank.
+
+        Returns the last Ritz value before the gap, 0 as long as none shows.
+        """
         ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
         sizes, vectors = _ritz_pairs(ritz, rank)
-        if sizes[rank] <= POWER.no_gap * sizes[rank - 1]:
+        if len(sizes) > rank:
+            if sizes[rank] > POWER.no_gap * sizes[rank - 1]:
+                return 0.0
             self.coefficients = self.coefficients @ vectors
+        return float(sizes[rank - 1])
 
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""

@@ -24,6 +24,10 @@ def ratio_interval(
     quantile of a normal variable, and of a Laplace variable of variance 1: a sum of Laplace noise lies between the two.
     A denominator that does not stand out of its noise leaves everything possible.
     """
+    size = max(abs(above), abs(below), math.sqrt(noise.above), math.sqrt(noise.below))
+    unit = math.ldexp(1.0, math.frexp(size)[1])  # fourth powers of large weights have no double
+    above, below = above / unit, below / unit
+    noise = Noise(*(variance / unit / unit for variance in noise))
     miss = 1 - level
     c = max(float(ndtri(1 - miss / 2)), -math.log(miss) / math.sqrt(2.0)) ** 2
     square, linear, constant = below**2 - c * noise.below, above * below - c * noise.both, above**2 - c * noise.above

@@ -23,7 +23,7 @@ class DistributedSubgraphs(Subgraphs):
     """The same integers as on one machine; the matrix comes to the client for patterns beyond triangles."""
 
     def __init__(self, graph: DistributedGraph) -> None:
-        self._graph, self.degrees = graph, graph.edge_counts()
+        self._graph, self._degrees = graph, graph.edge_counts()
         self._read = lambda: (graph.adjacency.indptr, graph.adjacency.indices)
 
     @cached_property
@@ -36,10 +36,10 @@ class DistributedSubgraphs(Subgraphs):
 
     @cached_property
     def _counted(self) -> tuple[int, int]:
-        blocks, n = self._graph.blocks, self.degrees.size
+        blocks, n = self._graph.blocks, self._degrees.size
         rank = np.empty(n, dtype=np.int32 if n < 2**31 else np.int64)
         rank[self._by_degree] = np.arange(n)
-        of_all, ends = blocks.sent(rank), np.cumsum(self.degrees[self._by_degree])
+        of_all, ends = blocks.sent(rank), np.cumsum(self._degrees[self._by_degree])
         first = total = codegree = 0
         while first < n:
             sent = ends[first - 1] if first else 0

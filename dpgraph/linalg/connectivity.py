@@ -1,7 +1,7 @@
 """Maximum matchings and minimum cuts of unweighted graphs, in compressed sparse rows, exactly.
 
-Libraries that the package needs anyway have none for a hundred thousand vertices: the matchings of networkx and the
-minimum cuts of igraph take hours.
+Libraries that the package needs anyway are slow at a hundred thousand vertices: the matchings of networkx are loops in
+Python, and the minimum cuts of igraph solve a flow for every vertex.
 """
 
 from heapq import heappop, heappush

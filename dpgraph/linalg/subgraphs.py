@@ -6,11 +6,9 @@ Loops over the neighbours of neighbours of one vertex at a time: memory in propo
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
@@ -50,54 +48,44 @@ class Subgraphs:
 
     def __init__(self, indptr: Index, indices: Index) -> None:
         self._read: Callable[[], tuple[Index, Index]] = lambda: (indptr, indices)
-        self.degrees: IntArray = np.diff(indptr)
+        self._degrees: IntArray = np.diff(indptr)
 
     @cached_property
-    def rows(self) -> tuple[Index, Index]:
-        """Compressed sparse rows, without data."""
+    def _rows(self) -> tuple[Index, Index]:
         return self._read()
 
     @cached_property
     def _by_degree(self) -> IntArray:
-        return np.argsort(-self.degrees, kind="stable")
+        return np.argsort(-self._degrees, kind="stable")
 
     @cached_property
     def _oriented(self) -> tuple[IntArray, IntArray, IntArray]:
-        return oriented(*self.rows)
-
-    @cached_property
-    def corners(self) -> IntArray:
-        """The triangles at each vertex."""
-        rank, *higher = self._oriented
-        return np.asarray(self.at_once(triangle_corners, *higher))[rank]
+        return oriented(*self._rows)
 
     @cached_property
     def _triangles(self) -> int:
-        return int(self.corners.sum()) // 3
+        return self._number(triangle_count, *self._oriented[1:])
 
     @cached_property
     def _codegree(self) -> int:
-        return self._number(largest_codegree, *self.rows, self._by_degree)
-
-    def at_once(self, kernel: Callable[..., Any], *arguments: object) -> Any:
-        """What a kernel finds; the work is told by the number of vertices alone, for edges are private."""
-        return on_thread(at_once(kernel, self.degrees.size**3 / 6), *arguments)
+        return self._number(largest_codegree, *self._rows, self._by_degree)
 
     def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
-        return int(self.at_once(kernel, *arguments))
+        """What a kernel counts; the work is told by the number of vertices alone, for edges are private."""
+        return int(on_thread(at_once(kernel, self._degrees.size**3 / 6), *arguments))
 
     def _stars(self, leaves: int) -> int:
-        degrees, vertices = np.unique(self.degrees, return_counts=True)
+        degrees, vertices = np.unique(self._degrees, return_counts=True)
         return sum(int(k) * math.comb(int(d), leaves) for d, k in zip(degrees, vertices, strict=True))
 
     def count(self, pattern: str) -> int:
         """How many copies of the pattern there are."""
         counts: dict[str, Callable[[], int]] = {
-            "edge": lambda: int(self.degrees.sum()) // 2,
+            "edge": lambda: int(self._degrees.sum()) // 2,
             "wedge": lambda: self._stars(2),
             "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: self._number(cycle_count, *self.rows, self._oriented[0]),
+            "4-cycle": lambda: self._number(cycle_count, *self._rows, self._oriented[0]),
             "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
         }
         return int(counts[pattern]())
@@ -106,18 +94,18 @@ class Subgraphs:
         """c_0, ..., c_J, the last of which is 1."""
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (self._number(largest_star_growth, *self.rows, self._by_degree, 2),),
+            "wedge": lambda: (self._number(largest_star_growth, *self._rows, self._by_degree, 2),),
             "triangle": lambda: (self._codegree,),
             "3-star": lambda: (
-                self._number(largest_star_growth, *self.rows, self._by_degree, 3),
-                self.degrees.max(initial=0),
+                self._number(largest_star_growth, *self._rows, self._by_degree, 3),
+                self._degrees.max(initial=0),
             ),
             "4-cycle": lambda: (
-                self._number(largest_cycle_growth, *self.rows, self._by_degree, self._codegree),
+                self._number(largest_cycle_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 2),
             ),
             "4-clique": lambda: (
-                self._number(largest_clique_growth, *self.rows, self._by_degree, self._codegree),
+                self._number(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 1),
             ),
         }
@@ -130,35 +118,30 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
     No vertex has more than sqrt(2 m) neighbours of higher rank, m the number of edges.
     """
     degrees = np.diff(indptr)
-    n = degrees.size
-    order = np.argsort(degrees, kind="stable")
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n)
-    rows = sparse.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(n, n))[order]
-    heads, tails = np.repeat(np.arange(n), degrees[order]), rank[rows.indices]
+    rank = np.empty(degrees.size, dtype=np.int64)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(degrees.size)
+    tails, heads = np.repeat(rank, degrees), rank[indices]
     upwards = heads > tails
-    half = sparse.coo_array((upwards[upwards], (tails[upwards], heads[upwards])), shape=(n, n)).tocsr()
-    return rank, half.indptr.astype(np.int64), half.indices.astype(np.int64)  # heads came in increasing order
+    tails, heads = tails[upwards], heads[upwards]
+    order = np.lexsort((heads, tails))
+    return rank, np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))]), heads[order]
 
 
 @njit(nogil=True)
-def triangle_corners(start: IntArray, higher: IntArray, stop: Stop) -> IntArray:
-    """Triangles at each vertex of an oriented graph; each is found at its lowest one."""
+def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
+    """Triangles of an oriented graph, each at its lowest vertex."""
     n = start.size - 1
-    marked, corners = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    marked = np.zeros(n, dtype=np.bool_)
+    total = 0
     for u in range(n):
         if stop[0]:
             break
-        marked[higher[start[u] : start[u + 1]]] = 1
+        marked[higher[start[u] : start[u + 1]]] = True
         for v in higher[start[u] : start[u + 1]]:
-            found = 0
             for w in higher[start[v] : start[v + 1]]:
-                found += marked[w]
-                corners[w] += marked[w]
-            corners[v] += found
-            corners[u] += found
-        marked[higher[start[u] : start[u + 1]]] = 0
-    return corners
+                total += marked[w]
+        marked[higher[start[u] : start[u + 1]]] = False
+    return total
 
 
 @njit(nogil=True)

@@ -44,6 +44,8 @@ Terms = FloatArray | tuple[FloatArray, ...]
 GRID_BITS = 30
 #: The grid of discrete Laplace noise: its scale is then at most 2**29 + 1 steps, which the exact sampler can draw.
 LAPLACE_BITS = 28
+#: No noise has a smaller scale, so that its grid can be written in doubles.
+LEAST_SCALE = 2.0**-900
 #: A double of this many steps or more is a multiple of the step.
 _ALL_MULTIPLES = 2.0**52
 #: Relative allowance for the floating-point evaluation of a quantile.
@@ -60,7 +62,7 @@ def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> floa
     The data are multiples of `unit`, a power of two; it is 0 if the noise is real, whose grid costs nothing. The noise
     is less than ``2**(bits + 1)`` steps wide.
     """
-    return max(unit, 2.0 ** (math.floor(math.log2(scale)) - bits))
+    return max(unit, 2.0 ** (math.floor(math.log2(max(scale, LEAST_SCALE))) - bits))
 
 
 def laplace_grid(scale: float, unit: float) -> tuple[float, float]:

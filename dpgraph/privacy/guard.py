@@ -46,7 +46,7 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @wraps(function)
     def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         handled = sys.exception()  # what the caller is handling is the caller's
-        guard = None
+        guard = budget = None
         try:
             check_keywords(function, kwargs)
             with (
@@ -60,7 +60,7 @@ def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
             found = leaving(error, guard, handled=handled)
         # Outside the handler, as Python would put the first error behind the other one. This frame leaves with it.
-        del args, kwargs, guard
+        del args, kwargs, guard, budget
         try:
             raise found
         finally:

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
-from dpgraph.privacy.grid import laplace_quantile
+from dpgraph.privacy.grid import LEAST_SCALE, laplace_quantile
 from dpgraph.privacy.persons import Group
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
@@ -104,7 +104,8 @@ class Ledger:
         """
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon)
-        alike = stage.delta == 0 and stage.relation.key == self.relation.key.partition(":")[0] and not stage.entries
+        key = self.relation.key
+        alike = stage.delta == 0 and stage.relation.key in (key, key.partition(":")[0]) and not stage.entries
         if not fits or not alike or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
@@ -182,8 +183,11 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
     def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues)."""
-        scale, share = sensitivity / epsilon, 0.0 if pairs.disjoint else epsilon / self.epsilon
+        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues), or a larger one.
+
+        The quotient of a tiny number and a huge one may be 0 in floating point; the noise is not.
+        """
+        scale, share = max(sensitivity / epsilon, LEAST_SCALE), 0.0 if pairs.disjoint else epsilon / self.epsilon
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 

@@ -218,10 +218,10 @@ def private_communities(  # noqa: PLR0913
     cent of the budget is for the total weight (w). The sweeps share the rest: degrees (they move by 2 w in l1), sweeps
     in which each vertex counts its edges to each label, or takes the noisy maximum of these counts
     (:func:`dpgraph.bounds.sensitivity.label_counts`, :func:`dpgraph.bounds.sensitivity.label_scores`: w), and the
-    weights between labels (w). Or every pair answers by randomised response ("auto" may ask for the sum of squared
-    degrees, clipped: :func:`dpgraph.bounds.sensitivity.clipped_degrees`), and the weights between the communities
-    that are found are released (w). Labels, their merging, the number of sweeps and the estimates are functions of
-    these releases.
+    weights between labels, after each sweep and in the end (w). Or every pair answers by randomised response
+    ("auto" may ask for the sum of squared degrees, clipped: :func:`dpgraph.bounds.sensitivity.clipped_degrees`),
+    and the weights between the communities that are found are released (w). Labels, their merging, the number of
+    sweeps and the estimates are functions of these releases.
 
     *Accuracy.* What counts is epsilon times the average degree: from about 40 on, communities have most of the
     modularity that Louvain finds without privacy, and below 10 little can be found. docs/communities.md has tables.

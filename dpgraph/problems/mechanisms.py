@@ -10,7 +10,6 @@ from dpgraph.problems.matrices.subspace_strategies import Projector
 from dpgraph.problems.options import (
     BoundedIterates,
     Coherence,
-    CoreResponse,
     Gaussian,
     NoisyPower,
     PermuteAndFlip,
@@ -43,10 +42,9 @@ CovarianceMechanism: TypeAlias = (
 )
 #: Of a constraint problem, whatever its neighbours.
 CSPMechanism: TypeAlias = (
-    Literal["auto", "bounded-iterates", "core-response", "randomized-response", "coherence"]
+    Literal["auto", "bounded-iterates", "randomized-response", "coherence"]
     | BoundedIterates
     | Coherence
-    | CoreResponse
     | RandomizedResponse
 )
 #: Of cuts and bisections.
@@ -71,10 +69,7 @@ EmbeddingMechanism: TypeAlias = (
 )
 #: Of a cut into k parts.
 KCutMechanism: TypeAlias = (
-    Literal["auto", "bounded-iterates", "core-response", "randomized-response"]
-    | BoundedIterates
-    | CoreResponse
-    | RandomizedResponse
+    Literal["auto", "bounded-iterates", "randomized-response"] | BoundedIterates | RandomizedResponse
 )
 #: Of eigenspaces and singular subspaces.
 MatrixMechanism: TypeAlias = Literal["auto", "coherence", "noisy-power", "gaussian"] | Gaussian | NoisyPower | Projector

@@ -11,19 +11,9 @@ from typing import Literal
 class BoundedIterates:
     """Vertices choose one after another, by noisy readings of what the others have chosen. Pure; any size.
 
-    Parameters
-    ----------
-    noise : {"auto", "laplace"}, default "auto"
-        ``"laplace"``: one to five sweeps over all vertices that read an edge once each. ``"auto"``: 2 to 40 sweeps with
-        K-norm noise that is drawn for all readings of a vertex together, or, where that would be noisier or a graph has
-        few edges for its epsilon, ``"laplace"``.
+    All readings of a vertex get K-norm noise that is drawn together; where a graph has few edges for its epsilon a
+    vertex is read once.
     """
-
-    noise: Literal["auto", "laplace"] = "auto"
-
-
-#: Values of that option.
-ITERATE_NOISES = ("auto", "laplace")
 
 
 @dataclass(frozen=True)
@@ -170,11 +160,6 @@ class RandomizedResponse(_Denoised):
     rank, max_rank, regularization, denoise, seeds, rounds
         As for :class:`Coherence`.
     """
-
-
-@dataclass(frozen=True)
-class CoreResponse:
-    """Pairs in a core of large (released) degrees answer at random, others look once: for a large epsilon. Pure."""
 
 
 @dataclass(frozen=True)

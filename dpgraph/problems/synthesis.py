@@ -1,21 +1,20 @@
 """Synthetic graphs, purely private."""
 
-import math
 from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, check_positive
+from dpgraph.denoise.block_model import fit_density
 from dpgraph.denoise.degree_tails import degree_counts
-from dpgraph.denoise.wedges import Goal
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import most_communities
-from dpgraph.releases.subgraphs import check_counts, release_by_ladder, release_clustering, subgraphs_of
+from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.communities import PrivateCommunities
@@ -41,8 +40,8 @@ def private_synthetic_graph(  # noqa: PLR0913
 ) -> PrivateGraphModel:
     """Release a model of a graph from which synthetic graphs can be drawn, with edge-level differential privacy.
 
-    Drawn graphs have the vertices of the graph, and about its degrees, communities, edges between communities,
-    triangles and clustering. Edges count once, whatever they weigh.
+    Drawn graphs have the vertices of the graph, and about its degrees, communities, edges between communities and
+    triangles. Edges count once, whatever they weigh.
 
     Parameters
     ----------
@@ -78,17 +77,16 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 85 %, is spent as by
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 87 %, is spent as by
     :func:`dpgraph.private_communities`, with a larger part for the degrees and for the first of two sweeps; the rest on
-    the degree distribution (as by :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of
-    edges (as by :func:`dpgraph.private_subgraph_counts`), and on the clustering
-    (:func:`dpgraph.linalg.clustering.clustering_width`). The distribution is smoothed; its largest degree goes to the
+    the degree distribution (as by :func:`dpgraph.private_degree_distribution`) and on the numbers of triangles and of
+    edges (as by :func:`dpgraph.private_subgraph_counts`). The distribution is smoothed; its largest degree goes to the
     vertex of the largest released degree, and so on. Everything else, and every drawn graph, is post-processing.
 
     References
     ----------
-    B. Karrer, M. E. J. Newman, "Stochastic blockmodels and community structure in networks", Physical Review E 83
-    (2011). docs/synthetic-graphs.md.
+    C. Seshadhri, T. G. Kolda, A. Pinar, "Community structure and scale-free collections of Erdos-Renyi graphs", 2012
+    (groups that make triangles). docs/synthetic-graphs.md.
 
     Examples
     --------
@@ -106,10 +104,9 @@ def private_synthetic_graph(  # noqa: PLR0913
     wanted = most_communities(communities, n)
     check_counts({"triangle": SYNTHESIS.triangles, "edge": SYNTHESIS.edges}, check_epsilon(epsilon))
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    of_communities, of_tails, of_triangles, of_clustering, of_edges = call.split(
-        SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.clustering, SYNTHESIS.edges
+    of_communities, of_tails, of_triangles, of_edges = call.split(
+        SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges
     )
-    least_degree = _least_degree(n, of_clustering.epsilon)
     graph = source.read().unweighted()
     found = release_communities(
         graph,
@@ -121,17 +118,9 @@ def private_synthetic_graph(  # noqa: PLR0913
     subgraphs = subgraphs_of(graph)
     tails = release_degree_tails(graph, of_tails)
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
-    corners = max(release_clustering(subgraphs, least_degree, of_clustering), 0)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
     counts = degree_counts(tails.value, n, tails.std, 2.0 * edges)
-    goal = Goal(triangles, corners, least_degree)
-    return fit_model(graph.nodes, found, found.weights.symmetric, counts, goal, call)
-
-
-def _least_degree(n: int, epsilon: float) -> int:
-    """The least degree by which clustering is counted, large where few vertices or a small epsilon leave much noise."""
-    resolved = math.ceil(math.sqrt(2 * SYNTHESIS.resolved / max(n, 1)) / epsilon)
-    return max(min(resolved, n), 3)  # no vertex has n neighbours
+    return fit_model(graph.nodes, found, found.weights.symmetric, counts, triangles, call)
 
 
 def fit_model(
@@ -139,12 +128,13 @@ def fit_model(
     found: ReleasedCommunities | PrivateCommunities,
     weights: FloatArray,
     counts: IntArray,
-    goal: Goal,
+    triangles: int,
     call: Call,
 ) -> PrivateGraphModel:
-    """A model by released labels, degrees, weights between communities, degree distribution, and triangles."""
-    degrees = _assigned(counts, found.degrees, call.generator)
-    return PrivateGraphModel(nodes, found.labels, degrees, np.maximum(weights, 0.0), *goal, call.report())
+    """A model by released labels, degrees, weights between communities, degree distribution and triangles."""
+    degrees, weights = _assigned(counts, found.degrees, call.generator), np.maximum(weights, 0.0)
+    density = fit_density(degrees, found.labels, weights, triangles, call.generator)
+    return PrivateGraphModel(nodes, found.labels, degrees, weights, triangles, density, call.report())
 
 
 def _assigned(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

@@ -96,17 +96,12 @@ def _edges_inside(order: IntArray, readings: Released, score: FloatArray) -> Flo
     """Estimate how many edges each vertex has among the vertices that are peeled last.
 
     It is known how many edges a vertex has to those before it, not which they are: each edge is taken to lead to
-    earlier vertices in proportion to `score`, their degrees or the estimates of the round before, then to the estimates
-    that this gives, and so on. The estimate of a vertex adds its own noisy number and the edges that later ones send to
-    it. In units of the noise.
+    earlier vertices in proportion to `score`, their degrees or the estimates of the round before. The estimate of a
+    vertex adds its own noisy number and the edges that later ones send to it. In units of the noise.
     """
     read = readings.value[order] / readings.std
-    estimate = score[order] / readings.std
-    for _ in range(DENSEST.passes):
-        size = np.maximum(estimate, 1.0)  # less than the noise says nothing
-        sent = np.zeros(order.size)
-        sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
-        estimate = read + size * (np.cumsum(sent[::-1])[::-1] - sent)
+    size, sent = np.maximum(score[order] / readings.std, 1.0), np.zeros(order.size)  # less than the noise says nothing
+    sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
     found = np.empty(order.size)
-    found[order] = estimate * readings.std
+    found[order] = (read + size * (np.cumsum(sent[::-1])[::-1] - sent)) * readings.std
     return found

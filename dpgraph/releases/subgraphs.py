@@ -14,7 +14,6 @@ from dpgraph.bounds import ladder
 from dpgraph.distributed.graph import DistributedGraph
 from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
-from dpgraph.linalg.clustering import clustering, clustering_width
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
@@ -57,13 +56,6 @@ def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> Release
     return ReleasedCount(value, {"law": "ladder", "widths": published, "exponents": (exponent, *exponents)})
 
 
-def release_clustering(subgraphs: Subgraphs, least: int, call: Call) -> int:
-    """Release :func:`~dpgraph.linalg.clustering.clustering` by the ladder of its width, which is not published."""
-    floor = _floor(call)
-    widths = ladder.raised_widths((clustering_width(subgraphs, least), 1), floor)
-    return _on_ladder("clustering", clustering(subgraphs, least), widths, floor, call)[0]
-
-
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
     """Release a count with Cauchy noise in proportion to its smooth sensitivity, and each width by a ladder."""
     widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
@@ -79,18 +71,18 @@ def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call
 def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
     """Release upper bounds on the widths, from the last to the first, and the count with Laplace noise for the last.
 
-    Each bound is c_j, with Laplace noise for the bound on c_{j+1}, plus a quantile. It is below c_j with probability
-    `delta`/J at most. Where no bound fails, neighbouring values differ by no more than the bound: they differ by at
-    most min(c_{j+1}, c_{j+1}').
+    The bounds take half of the budget. Each is c_j, with Laplace noise for the bound on c_{j+1}, plus a quantile. It is
+    below c_j with probability `delta`/J at most. Where no bound fails, neighbouring values differ by no more
+    than the bound: they differ by at most min(c_{j+1}, c_{j+1}').
     """
     widths, order, bound = subgraphs.widths(pattern), ORDERS[pattern], 1
     for j in reversed(range(order)):
-        part = call.part(COUNTS.bound_share)
+        part = call.part(1 / 2 / order)
         released, scale = _with_laplace(f"{pattern}, bound on width {j}", widths[j], bound, part)
         slack = part.laplace_event(f"{pattern}, width {j} below its bound", delta / order, scale=scale)
         # What is released is the double nearest to a point of the grid: at most half a unit of its last place away.
         bound = max(released + slack + int(math.ulp(released) / 2), 1)
-    last = call.part(1 - order * COUNTS.bound_share)
+    last = call.part(1 / 2)
     count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpgraph.arguments import check_level
-from dpgraph.bounds.ladder import half_width
+from dpgraph.bounds.count_intervals import half_width, quotient_limits
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result, TableResult
@@ -57,7 +57,7 @@ class PrivateCounts(TableResult):
         if pattern not in self.counts:
             raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
         noise, count = self.noise[pattern], self.counts[pattern]
-        width = half_width(noise, 1 - check_level(level))
+        width = half_width(noise, 1 - check_level(level), pattern)
         return count - width, math.inf if "edges_of_a_vertex" in noise else count + width
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -93,8 +93,8 @@ class PrivateEstimate(Result):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact number with probability at least `level`, whatever the graph.
 
-        For the transitivity both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies
-        there.
+        That of the transitivity is about the quotient itself, not about both counts
+        (:func:`dpgraph.bounds.count_intervals.quotient_limits`).
         """
         least, most = self.limits
         low, high = self._quotients(level) if "triangle" in self.counts.counts else self._count(level)
@@ -105,6 +105,7 @@ class PrivateEstimate(Result):
         return self.counts.interval(name, level)
 
     def _quotients(self, level: float) -> tuple[float, float]:
-        half = (1 + check_level(level)) / 2
-        (few, many), (least, most) = (self.counts.interval(pattern, half) for pattern in ("triangle", "wedge"))
-        return 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)
+        counts, laws = self.counts.counts, self.counts.noise
+        released, noise = (counts["triangle"], counts["wedge"]), (laws["triangle"], laws["wedge"])
+        low, high = quotient_limits(released, noise, self.limits[1] / 3, 1 - check_level(level))
+        return 3 * low, 3 * high

@@ -11,9 +11,9 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.denoise.block_model import draw_graph
-from dpgraph.denoise.wedges import Goal, Reached, with_triangles
 from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray, IntArray
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-#: Relative error of the triangles of a drawn graph from which on a warning says so.
-_CLOSE = 0.01
+#: A drawn graph with so much less than the released number of triangles is warned of.
+_SHORT = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateGraphModel(TableResult):
-    """Random graphs with the private communities, degrees, edges between communities, and triangles of a graph.
+    """Random graphs with the private communities, degrees, edges between communities and triangles of a graph.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ class PrivateGraphModel(TableResult):
     block_weights : ndarray, shape (k, k)
         Private numbers of edges between every two communities, and inside each; symmetric, not negative.
     triangles : int
-        Private number of triangles. A drawn graph says how many it has: ``model.sample().graph["triangles"]``.
-    clustering, least_degree : int
-        Private sum over vertices of C(m, 2) t/C(max(d, m), 2), d being the degree, t the triangles at the vertex and m
-        the `least_degree`, which is public. -1 if it was not released.
+        Private number of triangles.
+    density : float
+        Probability of an edge inside the groups that make triangles (:mod:`dpgraph.denoise.block_model`); found such
+        that drawn graphs have about as many `triangles`.
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
     """
@@ -56,8 +56,7 @@ class PrivateGraphModel(TableResult):
     degrees: IntArray
     block_weights: FloatArray
     triangles: int
-    clustering: int
-    least_degree: int
+    density: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
@@ -79,38 +78,37 @@ class PrivateGraphModel(TableResult):
         rng : int or numpy.random.Generator, optional
             Public randomness: it protects nothing, and may be seeded.
         """
-        return self._drawn(rng).graph
+        generator = np.random.default_rng() if rng is None else as_generator(rng)
+        return draw_graph(self.degrees, self.labels, self.block_weights, self.density, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
         """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`.
 
-        Its attribute ``"triangles"`` is how many triangles it has. A warning says so if that is not what was released.
+        ``graph.graph["triangles"]`` is the number of triangles that were drawn. It may be below `triangles`, as those
+        of a large clique are; then there is a warning.
         """
-        drawn = self._drawn(rng)
-        graph = to_networkx(drawn.graph, self.nodes)
-        graph.graph["triangles"] = drawn.triangles
+        drawn = self.adjacency(rng)
+        graph = to_networkx(drawn, self.nodes)
+        graph.graph["triangles"] = self._reached(drawn)
         return graph
 
     def to_igraph(self, rng: int | np.random.Generator | None = None) -> igraph.Graph:
-        """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; otherwise as above."""
-        drawn = self._drawn(rng)
-        graph = to_igraph(drawn.graph, self.nodes)
-        graph["triangles"] = drawn.triangles
+        """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; else as :meth:`sample`."""
+        drawn = self.adjacency(rng)
+        graph = to_igraph(drawn, self.nodes)
+        graph["triangles"] = self._reached(drawn)
         return graph
 
-    def _drawn(self, rng: int | np.random.Generator | None) -> Reached:
-        """Draw a graph, and count its triangles."""
-        generator = np.random.default_rng() if rng is None else as_generator(rng)
-        block_model = draw_graph(self.degrees, self.labels, self.block_weights, generator)
-        goal = Goal(self.triangles, self.clustering, self.least_degree)
-        drawn = with_triangles(block_model, self.labels, goal, generator)
-        if abs(drawn.triangles - self.triangles) > max(_CLOSE * self.triangles, 1):
+    def _reached(self, drawn: sparse.csr_array) -> int:
+        """How many triangles a drawn graph has."""
+        reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
+        if reached < (1 - _SHORT) * self.triangles:
             warnings.warn(
-                f"the drawn graph has {drawn.triangles:,} triangles, and {self.triangles:,} were released: no exchange "
-                f"of edges that keeps the degrees and communities was found to come nearer",
+                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: groups that are as "
+                "dense as can be do not hold more. What concerns triangles should be read from the model",
                 stacklevel=3,
             )
-        return drawn
+        return reached
 
     def _bars(self) -> tuple[str, Any]:
         return "degrees of a drawn graph, in decreasing order", np.sort(self.degrees)[::-1]

@@ -1,17 +1,13 @@
 """The loop of bounded iterates: what it costs, what it publishes, and that it stays on its grid."""
 
-from functools import partial
-
 import networkx as nx
 import numpy as np
 import pytest
 
-import dpgraph
 from dpgraph.denoise.iterates import (
     ITERATE_UNIT,
     FieldTracker,
     Signs,
-    number_of_sweeps,
     shrunken_degrees,
 )
 from dpgraph.inputs.graphs import open_graph
@@ -19,10 +15,10 @@ from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.sweeps.core import release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, large_first, repeated_core
-from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.one_sided import release_one_sided_sweep
+from dpgraph.tuning import SWEEPS
 from tests.cut_labels import release_cut_labels
 
 
@@ -30,34 +26,16 @@ def open_call(epsilon=1.0, rng=0):
     return open_any_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(rng))
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 100.0])
-@pytest.mark.parametrize("mean_degree", [-3.0, 0.0, 5.0, 1e4])
-def test_an_edge_is_read_in_one_to_five_sweeps_and_in_more_the_larger_budget_and_degree(epsilon, mean_degree):
-    sweeps = number_of_sweeps(epsilon, mean_degree)
-    assert 1 <= sweeps <= 5
-    assert sweeps <= number_of_sweeps(2 * epsilon, mean_degree)
-    assert sweeps <= number_of_sweeps(epsilon, mean_degree + 10)
-    assert number_of_sweeps(epsilon, mean_degree, 3) >= number_of_sweeps(epsilon, mean_degree, 5)
-
-
 def test_core_and_other_rows_are_disjoint_and_spend_the_same_budget():
     call = open_call(4.0)
     G = open_graph(nx.barabasi_albert_graph(300, 5, seed=0)).read()
-    release_cut_labels(G, call.part(0.9), mean_degree=10.0, together=True)
+    release_cut_labels(G, call.part(0.9), mean_degree=10.0)
     degrees, sweeps, look = call.ledger.entries
     assert (degrees.name, look.name) == ("degrees", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
     assert degrees.share + sweeps.share == pytest.approx(0.9)
     assert [line.pairs.disjoint for line in call.ledger.entries] == [False, False, True]
     assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
-
-
-@pytest.mark.parametrize("release", [dpgraph.private_max_cut, partial(dpgraph.private_max_k_cut, k=3)])
-def test_a_law_of_noise_that_does_not_exist_costs_no_budget(release):
-    accountant = dpgraph.PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(dpgraph.InvalidParameterError, match="noise"):
-        release(nx.path_graph(30), epsilon=1.0, mechanism=BoundedIterates("cauchy"), accountant=accountant)
-    assert accountant.spent.epsilon == 0.0
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
@@ -72,7 +50,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
     arguments = Iteration(oracle, Signs()), np.ones(30), core
     X, _ = release_repeated_sweeps(*arguments, call.part(0.5), sweeps=4)
     assert not X[core.others].any()
-    X, _ = release_one_sided_sweeps(*arguments, X, call.part(0.5), sweeps=1)
+    X, _ = release_one_sided_sweep(*arguments, X, call.part(0.5))
     assert X.all()
     inside, outside = set(range(10)), set(range(10, 30))
     sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
@@ -134,17 +112,17 @@ def test_labels_are_zero_or_one_and_balanced_on_request(n, balanced):
 
 def test_field_tracker_is_the_posterior_mean_of_repeated_looks_at_a_fixed_field():
     rng = np.random.default_rng(0)
-    tracker = FieldTracker(np.full(1, 4.0), 1, prior=1.0, drift=1.0)
+    tracker = FieldTracker(np.full(1, 4.0), 1)
     looks = rng.normal(3.0, 2.0, size=10)
     for look in looks:
         tracker.observe(np.array([0]), np.array([[look]]), 4.0)
-    precision = 1 / 4.0 + 10 / 4.0
+    precision = 1 / (SWEEPS.prior * 4.0) + 10 / 4.0
     assert tracker.mean[0, 0] == pytest.approx(looks.sum() / 4.0 / precision)
     assert tracker.variance[0] == pytest.approx(1 / precision)
 
 
 def test_field_tracker_forgets_when_the_iterate_moves():
-    tracker = FieldTracker(np.full(2, 4.0), 1, prior=1.0, drift=1.0)
+    tracker = FieldTracker(np.full(2, 4.0), 1)
     tracker.observe(np.array([0]), np.array([[5.0]]), 1.0)
     before = tracker.variance[0]
     tracker.moved(np.array([1]), np.array([[2.0]]))

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.releases.eigenspaces import power_method as noisy_power
+from dpgraph.releases.eigenspaces.power_method import _shortened
 from dpgraph.tuning import POWER
 from tests.spelling import spelled
 
@@ -41,15 +42,24 @@ def test_answers_without_noise_have_the_eigenvectors_of_the_adjacency_matrix():
     assert sine(A, release(A, epsilon=25.0, mechanism="randomized-response")) < 1e-4
 
 
-def test_rows_are_clipped_at_a_large_epsilon_too_where_no_degree_stands_out(monkeypatch):
+def test_longest_rows_of_a_basis_are_cut_off_where_noise_is_worth_it():
+    degrees = np.random.default_rng(0).pareto(2.5, size=(2000, 1)) + 0.5
+    Q = degrees / np.linalg.norm(degrees)
+    assert np.allclose(np.abs(_shortened(Q, 0.0)), Q)
+    longest = [np.abs(_shortened(Q, noise)).max() / Q.max() for noise in (0.1, 1.0, 10.0)]
+    assert 1.0 >= longest[0] >= longest[1] >= longest[2]
+    assert longest[2] < 0.3
+
+
+def test_posterior_means_steer_once_a_gap_shows(monkeypatch):
     """Three blocks of even degrees, whose first iterates are noise."""
     sizes, within = [400] * 3, np.full((3, 3), 0.03) + 0.09 * np.eye(3)
     A = nx.to_scipy_sparse_array(nx.stochastic_block_model(sizes, within, seed=1), dtype=float)
 
     def error():
-        release = {"epsilon": 2.5, "delta": 1e-6, "rank": 3, "mechanism": "noisy-power"}
+        release = {"epsilon": 4.0, "delta": 1e-6, "rank": 3, "mechanism": "noisy-power"}
         return float(np.mean([sine(A, dpgraph.private_normalized_adjacency(A, **release, rng=s)) for s in range(3)]))
 
-    clipped = error()
-    monkeypatch.setattr(noisy_power, "POWER", replace(POWER, flat=0.0))
-    assert clipped < 0.5 < error()
+    steered = error()
+    monkeypatch.setattr(noisy_power, "POWER", replace(POWER, trial_denoised=1.0))
+    assert steered < 0.9 * error()

@@ -26,9 +26,7 @@ CALLS = {
     "adjacency, gaussian": lambda: dpgraph.private_normalized_adjacency(
         G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0
     ),
-    "max-cut, Laplace iterates": lambda: dpgraph.private_max_cut(
-        G, epsilon=1.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"), rng=0
-    ),
+    "max-cut, Laplace iterates": lambda: dpgraph.private_max_cut(G, epsilon=0.2, mechanism="bounded-iterates", rng=0),
     "max-cut, noisy power": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, mechanism="noisy-power", rng=0),
     "low rank": lambda: dpgraph.private_low_rank(M, 1, epsilon=2.0, **PROJECTOR),
     "eigenspace": lambda: dpgraph.private_eigenspace(M, 1, epsilon=2.0, **PROJECTOR),

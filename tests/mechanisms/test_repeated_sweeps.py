@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.denoise.iterates import ITERATE_UNIT, Signs, number_of_label_repeats, number_of_repeats
+from dpgraph.denoise.iterates import ITERATE_UNIT, Signs
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
@@ -16,8 +16,16 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.releases.sweeps.core import PublicIterate, release_repeated_sweeps
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, repeated_core
-from dpgraph.tuning import REPEATS
+from dpgraph.releases.sweeps.iteration import (
+    Core,
+    FieldOracle,
+    Iteration,
+    cut_iteration,
+    label_iteration,
+    number_of_readings,
+    repeated_core,
+)
+from dpgraph.tuning import SWEEPS
 from tests.about import each
 from tests.cut_labels import release_cut_labels
 
@@ -122,50 +130,31 @@ def test_one_line_pays_for_all_readings(size, pairs):
 def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     call = open_call(8.0)
     G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
-    release_cut_labels(G, call.part(0.9), mean_degree=40.0, together=True)
+    release_cut_labels(G, call.part(0.9), mean_degree=40.0)
     degrees, sweeps, look = call.ledger.entries
-    assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 20 sweeps", "fields, other rows")
+    assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 8 sweeps", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
     assert (look.mechanism, look.pairs.disjoint, sweeps.pairs.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 
 
-@each("epsilon", [0.01, 0.3, 1.0, 3.0, 50.0], parts=2)
-def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_budget_and_degree(epsilon):
-    repeats = [number_of_repeats(epsilon, degree) for degree in (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4, 1e6)]
-    assert repeats == sorted(repeats)
-    assert repeats[:2] == [0, 0]
-    assert set(repeats) <= {0, *range(REPEATS.least, REPEATS.most + 1)}
-    assert number_of_repeats(epsilon, 200.0) <= number_of_repeats(2 * epsilon, 200.0)
+def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_budget_and_degree():
+    epsilons, degrees = (1e-7, 0.3, 1.0, 3.0, 50.0), (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4)
+    graph = open_graph(nx.empty_graph(20_000)).read()
+    for oracle in (cut_iteration(graph, balanced=False).oracle, label_iteration(graph, 1.0 - np.eye(3)).oracle):
+        counts = np.array([[number_of_readings(oracle, 1.0, d, e) for d in degrees] for e in epsilons])
+        assert set(np.unique(counts)) <= {0, *range(2, 2 * SWEEPS.of_signs + 1)}
+        assert counts.max() == (SWEEPS.of_signs if oracle.columns == 1 else 2 * SWEEPS.of_signs)
+        assert not counts[:, :2].any()
+        assert all(np.all(np.diff(counts, axis=axis) >= 0) for axis in range(2))
 
 
 def test_a_noisy_average_degree_above_n_brings_no_repeated_readings_at_a_tiny_epsilon():
     graph = open_graph(nx.complete_graph(12)).read()
     call = open_call(1e-7)
-    release_cut_labels(graph, call, mean_degree=1e12, together=True)
+    release_cut_labels(graph, call, mean_degree=1e12)
     assert not [entry for entry in call.ledger.entries if entry.mechanism == "K-norm"]
-
-
-@each(
-    "epsilon, degree, even, choices, repeats",
-    [
-        (0.5, 99.0, True, True, 0),  # 2.9 for 3
-        (1.0, 50.0, True, True, 5),
-        (1.0, 50.0, False, True, 0),  # uneven: 4.1 for 6.5
-        (2.0, 50.0, False, True, 10),
-        (8.0, 20.0, False, True, 0),  # too few edges
-        (8.0, 99.0, True, True, 16),
-        (0.5, 99.0, True, False, 4),
-        (2.0, 99.0, True, False, 0),  # not from 8 on, where degrees are uneven from 6 on
-        (1.2, 99.0, False, False, 0),
-        (1.0, -1.0, True, False, 0),
-    ],
-    parts=2,
-)
-def test_labels_are_read_repeatedly_where_that_was_found_to_be_better(epsilon, degree, even, choices, repeats):
-    degrees = EVEN if even else np.repeat([25.0, 100.0], 1000)
-    assert number_of_label_repeats(epsilon, degree, degrees, columns=3, choices=choices) == repeats
 
 
 def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
@@ -185,20 +174,15 @@ def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
     assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
     assert cut.privacy.entries[2].mechanism == "K-norm"
-    laplace = function(G, epsilon=2.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"), rng=0)
-    assert {line.mechanism for line in laplace.privacy.entries} == {"Laplace"}
+    sparse = function(G, epsilon=0.3, mechanism="bounded-iterates", rng=0)
+    assert {line.mechanism for line in sparse.privacy.entries} == {"Laplace"}
 
 
 @pytest.mark.slow
-def test_a_planted_cut_is_found_where_separate_laplace_noise_often_misses_it():
+def test_a_planted_cut_is_found():
     G = dpgraph.datasets.planted_cut(2000, 50, -0.4, rng=5)
-    shares = {}
-    for noise in ("auto", "laplace"):
-        options = {"mechanism": dpgraph.strategies.BoundedIterates(noise)}
-        cuts = [dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, rng=s, **options).labels for s in range(8)]
-        shares[noise] = np.mean([dpgraph.evaluate.cut_fraction(G, labels) for labels in cuts])
-    assert shares["auto"] > 0.68  # planted: 0.70
-    assert shares["laplace"] < 0.67
+    cuts = [dpgraph.private_max_cut(G, epsilon=2.0, mechanism="bounded-iterates", rng=s).labels for s in range(8)]
+    assert np.mean([dpgraph.evaluate.cut_fraction(G, labels) for labels in cuts]) > 0.68  # planted: 0.70
 
 
 def test_without_noise_the_sweeps_find_a_local_optimum():
@@ -225,26 +209,14 @@ def lines_of(result):
     return [(line.name, line.mechanism) for line in result.privacy.entries]
 
 
-@each(
-    "k, options, line",
-    [
-        (3, {}, ("fields, 4 sweeps", "K-norm")),
-        (2, {"epsilon": 2.0}, ("fields, 3 sweeps", "K-norm")),
-        (3, {"epsilon": 1.0}, ("labels, sweep 1", "noisy maximum")),  # a single sweep
-        (3, {"epsilon": 2.0}, ("labels, sweep 1", "Laplace")),  # two, whose readings are quieter
-        (8, {"epsilon": 6.0}, ("labels, sweep 1", "Laplace")),  # for many labels they are
-        (3, {"noise": "laplace"}, ("labels, sweep 4", "noisy maximum")),
-        (3, {"delta": 1e-6}, ("fields, 4 sweeps", "K-norm")),  # a delta is not spent
-    ],
-    parts=2,
+@pytest.mark.parametrize(
+    ("k", "epsilon", "law"),
+    [(3, 4.0, "K-norm"), (2, 2.0, "K-norm"), (3, 0.5, "noisy maximum"), (8, 1.0, "noisy maximum")],
 )
-def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quieter(k, options, line):
-    options = {"epsilon": 4.0, "delta": 0.0, "noise": "auto"} | options
-    mechanism = dpgraph.strategies.BoundedIterates(options.pop("noise"))
-    cut = dpgraph.private_max_k_cut(
-        nx.complete_multipartite_graph(40, 40, 40), k, mechanism=mechanism, rng=0, **options
-    )
-    assert line in lines_of(cut)
+def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quiet_enough(k, epsilon, law):
+    G = nx.complete_multipartite_graph(40, 40, 40)
+    cut = dpgraph.private_max_k_cut(G, k, epsilon=epsilon, mechanism="bounded-iterates", rng=0)
+    assert law in {mechanism for _, mechanism in lines_of(cut)}
     together = [line for line in cut.privacy.entries if line.mechanism == "K-norm"]
     assert all(line.sensitivity == pytest.approx(1.0, rel=1e-4) for line in together)  # an edge, whatever k
 

@@ -19,13 +19,12 @@ from dpgraph.problems.cut.strategies import CUTS, choose
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
 from dpgraph.problems.strategy import Facts
-from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
-from dpgraph.releases.sweeps.two_stage import response_core
+from dpgraph.releases.answers import release_flipped_graph
 from tests.about import each
 
 #: The range of budgets ends at 1e-100: 1e-300 is refused whatever the mechanism.
 EPSILONS = [1e-3, 1e-5, 1.01e-6, 1e-6, 1e-7, 1e-9, 1e-13, 1e-100, 1e-300]
-ANSWERS = ("core-response", "randomized-response")
+ANSWERS = ("randomized-response",)
 COMPLETE = nx.complete_graph(30)
 
 
@@ -112,10 +111,3 @@ def test_the_one_function_that_answers_refuses_before_it_reads():
         flip_exponent(0.99 * LEAST_FLIP_EPSILON)
     with pytest.raises(InvalidParameterError):
         flip_exponent(float("nan"))
-
-
-def test_no_core_has_more_false_answers_than_fit_into_memory():
-    """Whatever the released degrees: 40,000 vertices that would all answer, with 9e7 false answers."""
-    core = response_core(np.full(40_000, 39_999.0), 2.0, 1.2, np.random.default_rng(0))
-    assert expected_flips(40_000, 2.0) > FLIP_LIMIT
-    assert 0.99 * FLIP_LIMIT < expected_flips(core.size, 2.0) <= FLIP_LIMIT

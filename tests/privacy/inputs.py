@@ -51,6 +51,14 @@ def graph_data(weights: np.ndarray, w: float) -> Data:
     return Data(weights, {"max_weight": w})
 
 
+def graph_sides(weights: np.ndarray, changed: np.ndarray, w: float) -> tuple[Data, Data]:
+    """Two neighbours; that a graph has weights is public, so both are matrices where one must be."""
+    sides = graph_data(weights, w), graph_data(changed, w)
+    if any(side.public for side in sides):
+        return Data(weights, {"max_weight": w}), Data(changed, {"max_weight": w})
+    return sides
+
+
 def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     """Each graph of the family that is small, with two of its neighbours: one pair at an end, one drawn at random."""
     rng = np.random.default_rng(99)
@@ -62,7 +70,7 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
         for i, j in (pairs[0], pairs[rng.integers(len(pairs))]):
             changed = weights.copy()
             changed[i, j] = changed[j, i] = w if weights[i, j] < w / 2 else 0.0
-            yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
+            yield f"{name}, pair {i}-{j}", *graph_sides(weights, changed, w)
 
 
 def at_one_vertex(edges: int | None) -> Pairs:
@@ -83,7 +91,7 @@ def at_one_vertex(edges: int | None) -> Pairs:
             changed[hub, at] = np.where(weights[hub, at] < w / 2, w, 0.0) if kind == "toggled" else 0.0
             changed[at, hub] = changed[hub, at]
             if not np.array_equal(changed, weights):
-                yield f"{name}, vertex {hub} {kind}", graph_data(weights, w), graph_data(changed, w)
+                yield f"{name}, vertex {hub} {kind}", *graph_sides(weights, changed, w)
 
 
 def node_neighbours() -> Pairs:

@@ -311,8 +311,7 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for options in (
             {"mechanism": "auto"},
-            {"mechanism": "bounded-iterates", "noise": "laplace"},
-            {"mechanism": "bounded-iterates", "noise": "auto"},
+            {"mechanism": "bounded-iterates"},
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "coherence", "rank": 2, "regularization": 20.0},
             {"mechanism": "coherence", "rank": 2, "random_degree": 1.0},
@@ -336,8 +335,7 @@ ENTRIES: tuple[Entry, ...] = (
             epsilon=audited_at(options),
         )
         for options in (
-            {"mechanism": "bounded-iterates", "noise": "laplace"},
-            {"mechanism": "bounded-iterates", "noise": "auto"},
+            {"mechanism": "bounded-iterates"},
             {"mechanism": "coherence", "on_halt": "fallback"},
             _PAPER,
             {"mechanism": "gaussian"},
@@ -356,9 +354,7 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for adjacency, options in (
             ("label-edge", {"mechanism": "auto"}),
-            ("constraint", {"noise": "auto"}),
-            ("label-edge", {"noise": "laplace"}),
-            ("constraint", {"noise": "laplace"}),
+            ("constraint", {"mechanism": "auto"}),
             ("label-edge", {"mechanism": "coherence"}),
             ("label-edge", {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"}),
             ("label-edge", _PAPER | {"random_degree": 1.0}),
@@ -411,9 +407,7 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for neighbours, options in (
             (all_graph_neighbours, {}),
-            (all_graph_neighbours, {"noise": "laplace"}),
             (iterate_neighbours, {"mechanism": "bounded-iterates"}),
-            (all_graph_neighbours, {"mechanism": "core-response"}),
             (all_graph_neighbours, {"mechanism": "randomized-response"}),
         )
     ),
@@ -690,7 +684,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("private_subgraph_counts", {"patterns": ("triangle", "wedge"), "mechanism": "ladder"}, True),
             ("private_subgraph_counts", {"patterns": "triangle", "mechanism": "smooth"}, True),
             ("private_normalized_adjacency", {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0}, False),
-            ("private_max_cut", {"mechanism": "bounded-iterates", "noise": "auto"}, False),
+            ("private_max_cut", {"mechanism": "bounded-iterates"}, False),
             ("private_max_cut", {"mechanism": "randomized-response"}, False),
         )
     ),

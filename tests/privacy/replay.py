@@ -17,7 +17,6 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -505,16 +504,6 @@ def replayed_residuals() -> Iterator[tuple[str, Loss]]:
             for data in pair
         )
         yield label, replay(*calls, seed=0)
-
-
-def replayed_sweeps(release: Callable[..., Any]) -> Iterator[Loss]:
-    """Losses of calls with two sweeps of all forty rows, of which the first four read each other once.
-
-    The order is drawn anew with each seed: a pair lies among the first four in one run of 130.
-    """
-    A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
-    call = partial(release, epsilon=1.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"))
-    yield from replayed_with_other_pairs(call, A, range(12))
 
 
 def replayed_with_other_pairs(call: Callable[..., Any], A: np.ndarray, seeds: range) -> Iterator[Loss]:

@@ -104,6 +104,11 @@ OLD = {
     test_mutants.columns_charged_in_l2_for_laplace_noise: ("private_linear_queries", 400),
     test_mutants.noise_of_the_hull_halved: ("private_linear_queries", 5000),
     test_mutants.rounding_of_scores_not_charged: ("private_max_k_cut", 400),
+    test_mutants.edges_of_a_cut_counted_at_both_ends: ("private_max_cut", 20),
+    test_mutants.parts_of_a_report_have_the_whole_budget_each: ("report", 20),
+    test_mutants.an_edge_moves_a_statistic_by_half: ("private_statistic", 20),
+    test_mutants.rounds_of_peeling_count_both_ends: ("private_densest_subgraph", 20),
+    test_mutants.second_order_of_exact_readings: ("private_densest_subgraph", 20),
 }
 
 
@@ -135,11 +140,16 @@ REGISTERED = {
     test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
     test_mutants.first_reading_sees_rows_that_are_not_set: (
-        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
+        "registry: private_max_cut, mechanism=bounded-iterates",
         "line: fields, k sweeps",
         20,
     ),
     test_mutants.log_coherence_at_half_its_bound: ("registry: private_coherence", "line: log-coherence", 100),
+    test_mutants.ends_of_edges_at_half_their_price: (
+        "registry: private_communities, mechanism=auto",
+        "line: squared length of degrees",
+        4,
+    ),
     test_mutants.labels_by_themselves_at_the_price_of_one: (
         "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
         "line: fields, k sweeps",
@@ -154,7 +164,7 @@ REGISTERED_SLOW = {
         700,
     ),
     test_mutants.core_sees_the_other_rows: (
-        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
+        "registry: private_max_cut, mechanism=bounded-iterates",
         "loss",
         400,  # of eight seeds seven need fewer than a hundred
     ),
@@ -179,11 +189,10 @@ REGISTERED_SLOW = {
         20,
     ),
     test_mutants.weights_of_constraints_not_capped: (
-        "registry: private_max_2csp, adjacency=constraint, noise=laplace",
+        "registry: private_max_2csp, adjacency=constraint, mechanism=auto",
         "line: degrees",
         300,
     ),
-    test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
 
 

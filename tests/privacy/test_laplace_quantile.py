@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds.ladder import cauchy_quantile, half_width, ladder_quantile, rung_exponent
+from dpgraph.bounds.count_intervals import Cells, cauchy_tails, half_width, tails
+from dpgraph.bounds.ladder import rung_exponent
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS, laplace_exponent
@@ -139,39 +140,37 @@ def test_the_event_and_its_slack_are_one_entry():
         call.laplace_event("bound", 4e-7, scale=5.0)
 
 
-@each("miss, scale", list(itertools.product([0.95, 0.66, 0.3, 0.05, 2e-3], [2.0, 7.3, 400.0])), parts=2)
-def test_an_interval_of_cauchy_noise_covers_what_it_says(scale, miss):
-    def outside(h):
-        total = mpmath.pi * mpmath.coth(mpmath.pi * scale) / scale
-        near = mpmath.fsum(1 / (mpmath.mpf(scale) ** 2 + z * z) for z in range(-h, h + 1))
-        return 1 - near / total
-
+@each("scale", [2.0, 7.3, 400.0], parts=2)
+def test_tails_of_cauchy_noise_are_at_least_and_nearly_those_of_the_law(scale):
+    distances = [0, 1, math.ceil(scale), 5 * math.ceil(scale)]
     with mpmath.workdps(30):
-        h = cauchy_quantile(scale, miss)
-        assert outside(h) <= miss
-        assert h < 2 or outside(h - 2) > miss  # what the noise covers by itself is not doubled
+        total = mpmath.pi * mpmath.coth(mpmath.pi * scale) / scale
+        for h, bound in zip(distances, cauchy_tails(scale, np.array(distances, dtype=float)), strict=True):
+            near = mpmath.fsum(1 / (mpmath.mpf(scale) ** 2 + z * z) for z in range(-h, h + 1))
+            assert 1 - near / total <= bound <= (1 - near / total) * 1.25
 
 
-@each(
-    "miss, epsilon, widths",
-    list(itertools.product([0.05, 1e-9], [2.0**-9, 0.1, 3.0], [(1,), (5, 1), (300, 7, 1)])),
-    parts=2,
-)
-def test_an_interval_of_a_ladder_covers_what_it_says(widths, epsilon, miss):
+@each("epsilon, widths", list(itertools.product([2.0**-9, 0.1, 3.0], [(1,), (5, 1), (300, 7, 1)])), parts=2)
+def test_tails_of_a_ladder_are_those_of_the_law(widths, epsilon):
     exponent = rung_exponent(epsilon, len(widths) - 1, 1)
-    end = ladder_quantile(widths, exponent, miss)
+    corner = np.array([*widths, 0, 0][:3], dtype=float)[:, None]
+    distances = np.unique(np.geomspace(1, 3 * widths[0] / epsilon, 9).astype(int)).astype(float) - 1
+    noise = {"law": "ladder", "widths": widths, "exponents": (exponent,)}
+    found = tails(noise, Cells(corner, corner, np.zeros(1)), distances)[0]
     with mpmath.workdps(40):
         x = mpmath.exp(-mpmath.mpf(exponent) / 2**EXPONENT_BITS)
         y = x / (1 - x)
         total = 1 + 2 * sum(width * y ** (j + 1) for j, width in enumerate(widths))
         inside, k, reached, weight = mpmath.mpf(1), 0, 0, mpmath.mpf(1)
-        while reached < end:
-            k, weight = k + 1, weight * x
-            rung = sum(width * math.comb(k - 1, j) for j, width in enumerate(widths))
-            before, reached, inside = inside, reached + rung, inside + 2 * rung * weight
-        assert reached == end
-        assert 1 - inside / total <= miss * (1 + 1e-10)
-        assert end == 0 or 1 - before / total > miss * (1 - 1e-10)
+        for distance, bound in zip(distances.astype(int).tolist(), found, strict=True):
+            while True:
+                rung = sum(width * math.comb(k, j) for j, width in enumerate(widths))
+                if reached + rung > distance:
+                    break
+                k, weight = k + 1, weight * x
+                reached, inside = reached + rung, inside + 2 * rung * weight
+            exact = 1 - (inside + 2 * (distance - reached) * weight * x) / total
+            assert exact <= bound <= exact * (1 + 1e-7)
 
 
 @each("pattern", ["triangle", "4-clique"], parts=2)

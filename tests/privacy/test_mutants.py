@@ -26,6 +26,7 @@ from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
+from dpgraph.problems.cut import private as cut_problem
 from dpgraph.problems.cut import strategies as cut_strategies
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
@@ -39,11 +40,10 @@ from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
-from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import Core, quietest_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
-from tests.privacy.replay import RecordingSource, doors, replay, replayed_residuals, replayed_sweeps  # noqa: F401
+from tests.privacy.replay import RecordingSource, doors, replay, replayed_residuals  # noqa: F401
 from tests.privacy.statistical import audit
 from tests.privacy.test_choices import choices, rounding_of_scores_not_charged
 
@@ -57,9 +57,9 @@ def entry_of(function, **options):
 
 
 DEGREES = entry_of("private_degrees", mechanism="gaussian")
-CUT = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
+CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 VECTOR = entry_of("private_normalized_adjacency", mechanism="noisy-power", rank=1)
-TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
+TOGETHER = CUT
 LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=3)
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
@@ -71,7 +71,7 @@ ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
-K_CUT = entry_of("private_max_k_cut", noise="laplace")
+K_CUT = entry_of("private_max_k_cut", k=3)
 REPORT = entry_of("report")
 STATISTIC = entry_of("private_statistic", statistic="matching")
 DENSEST = entry_of("private_densest_subgraph")
@@ -79,7 +79,7 @@ COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wish
 ENDS = entry_of("private_communities", mechanism="auto")
 DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
 COHERENCE = entry_of("private_coherence", rank=2)
-TABLES = entry_of("private_max_2csp", adjacency="constraint", noise="laplace")
+TABLES = entry_of("private_max_2csp", adjacency="constraint")
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
 PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
 HULL = entry_of("private_linear_queries", mechanism="k-norm")
@@ -88,11 +88,6 @@ STREAM = entry_of("private_linear_queries", mechanism="streaming")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
-
-
-def sweeps_check(entry):
-    for _ in replayed_sweeps(getattr(dpgraph, entry.function)):
-        pass
 
 
 def replay_check(entry, stride=3):
@@ -248,7 +243,7 @@ def core_is_looked_at_again(monkeypatch):
 
 def rows_read_ahead(monkeypatch):
     """Rows that have not moved in a sweep are read too, as if they kept the first label: both ends read an edge."""
-    release = degree_core.release_one_sided_sweeps
+    release = degree_core.release_one_sided_sweep
 
     def guessed(iteration, *arguments, **options):
         known = iteration.oracle.scores
@@ -261,7 +256,7 @@ def rows_read_ahead(monkeypatch):
         oracle = dataclasses.replace(iteration.oracle, scores=dataclasses.replace(known, counts=counts))
         return release(dataclasses.replace(iteration, oracle=oracle), *arguments, **options)
 
-    monkeypatch.setattr(degree_core, "release_one_sided_sweeps", guessed)
+    monkeypatch.setattr(degree_core, "release_one_sided_sweep", guessed)
 
 
 def rows_without_a_label_are_counted(monkeypatch):
@@ -274,16 +269,6 @@ def rows_without_a_label_are_counted(monkeypatch):
         return choose(run, block, guess, *arguments)
 
     monkeypatch.setattr(community_sweeps._Run, "_choose", guessed)
-
-
-def first_rows_read_each_other_again(monkeypatch):
-    """In the second sweep too, although they have spent the whole budget on it."""
-    setter = one_sided_sweeps._Run.set
-
-    def together(run, *arguments, apart=False, **options):
-        setter(run, *arguments, apart=False, **options)
-
-    monkeypatch.setattr(one_sided_sweeps._Run, "set", together)
 
 
 def readings_of_one_end_forgotten(monkeypatch):
@@ -367,13 +352,13 @@ def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
 
 
 def exact_value_in_a_result_field(monkeypatch):
-    release = weights.release_weight
+    release = cut_problem.release_cut_weight
 
-    def exact(name, weight, *arguments, **options):
-        estimate = release(name, weight, *arguments, **options)
-        return estimate._replace(std=estimate.std + 1e-9 * weight)
+    def exact(graph, labels, call):
+        estimate = release(graph, labels, call)
+        return estimate._replace(std=estimate.std + 1e-9 * weights._crossing(graph, labels))
 
-    monkeypatch.setattr(weights, "release_weight", exact)
+    monkeypatch.setattr(cut_problem, "release_cut_weight", exact)
 
 
 def scale_that_depends_on_the_data(monkeypatch):
@@ -545,7 +530,6 @@ MUTANTS = {
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
     rows_without_a_label_are_counted: (replay_check, COMMUNITIES),
-    first_rows_read_each_other_again: (sweeps_check, CUT),
     readings_of_one_end_forgotten: (replay_check, TOGETHER),
     residual_told_without_noise: (replay_check, VECTOR),
     noise_of_readings_halved: (audit_check, TOGETHER),
@@ -674,7 +658,6 @@ def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch)
 CHECKS = {
     audit_check: "statistical audit",
     replay_check: "replay",
-    sweeps_check: "replay",
     residual_check: "replay",
     ends_check: "replay",
     choices_check: "replay",

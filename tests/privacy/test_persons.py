@@ -79,7 +79,7 @@ def test_the_noise_of_each_kind_of_release_is_that_of_k_edges():
     assert event.delta_share == pytest.approx(delta)
     # Its slack is that of an event which fails with the share of one edge, beside noise of k times the scale.
     first = counted.privacy.entries[0].scale
-    assert first == pytest.approx(4 * k / epsilon)
+    assert first == pytest.approx(2 * k / epsilon)
     bound = counted.privacy.entries[2].sensitivity / k
     assert bound > first * math.log(1 / (2 * delta * delta_share(epsilon, k))) - 10 * first
     for report in (laplace, gaussian, counted.privacy, cut, whole):

@@ -17,7 +17,7 @@ from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
-from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law, repeats_are_quieter
+from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law
 from tests.about import each
 from tests.privacy.attack.planted import noise_of_rows_halved
 from tests.privacy.audit import epsilon_lower_bound
@@ -419,15 +419,3 @@ def test_the_law_of_smaller_variance_is_taken(readings):
     assert tables.norm.body == Range(3)
     # Numbers by themselves where the sum over labels is small already
     assert quietest_law(oracle_of(3, 0.5, RowMove(Range(3), 2.0)), readings, 1.0).norm.body == NUMBER
-
-
-def test_repeated_readings_of_labels_are_taken_where_they_are_quieter_than_two_one_sided_ones():
-    def sweeps(columns):
-        oracle = oracle_of(columns, 1.0, RowMove(CrossPolytope(columns, shifts=True), 1.0))
-        return [s for s in range(1, 6) if repeats_are_quieter(oracle, 1.0, s)]
-
-    assert sweeps(2) == [2, 3, 4, 5]
-    assert sweeps(3) == [3, 4, 5]
-    assert sweeps(4) == [3, 4, 5]
-    assert sweeps(8) == []
-    assert not repeats_are_quieter(oracle_of(3, 1.0, None), 1.0, 4)

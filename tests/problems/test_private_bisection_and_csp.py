@@ -12,7 +12,7 @@ from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.csp import strategies as csp_strategies
 from dpgraph.problems.csp.strategies import released_objective
-from dpgraph.problems.options import BoundedIterates, Coherence
+from dpgraph.problems.options import Coherence
 
 DELTA = 1e-6
 
@@ -130,7 +130,7 @@ def test_constraint_neighbours_pay_more_noise():
     instance = dpgraph.TwoCSP(10, 3)
     instance.add_constraint(0, 1, np.eye(3))
     label, constraint = (
-        dpgraph.private_max_2csp(instance, epsilon=4.0, adjacency=a, mechanism=BoundedIterates("laplace"), rng=0)
+        dpgraph.private_max_2csp(instance, epsilon=0.4, adjacency=a, mechanism="bounded-iterates", rng=0)
         .privacy.entries[2]
         .scale
         for a in ("label-edge", "constraint")
@@ -161,7 +161,6 @@ def test_weights_above_the_public_bound_are_capped():
         {"mechanism": "gaussian"},
         {"mechanism": "coherence", "adjacency": "constraint"},
         {"mechanism": "coherence", "delta": 0.0},
-        {"mechanism": BoundedIterates("gaussian")},
         {"mechanism": Coherence(rank=0)},
         {"max_weight": 0.0},
         {"epsilon": 0.0},

@@ -60,6 +60,18 @@ def test_the_estimates_are_those_of_the_communities():
     assert np.allclose(loud.degrees, A.sum(axis=1), atol=0.5)
 
 
+def test_merging_does_not_flatter_the_estimate():
+    """Labels merge where noise is high: an estimate by the same noise is 1.3 standard deviations too large here."""
+    G = nx.planted_partition_graph(6, 30, 0.5, 0.25, seed=3)
+    errors = []
+    for seed in range(30):
+        found = dpgraph.private_communities(G, epsilon=2.0, mechanism="bounded-iterates", rng=seed)
+        exact = nx.community.modularity(G, found.communities)
+        errors.append((found.estimated_modularity - exact) / found.estimated_modularity_std)
+    assert abs(np.mean(errors)) < 3.3 / math.sqrt(30)
+    assert np.std(errors) < 1.6
+
+
 def test_modularity_and_its_deviation_are_those_of_networkx_and_of_finite_differences():
     G, blocks = planted()
     member = np.array([[node in block for block in blocks] for node in G], dtype=float)
@@ -157,6 +169,7 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert sum(name.startswith("labels, sweep") for name in names) == sweeps
     assert [name for name in names if name in ("labels, core", "adjacency bits")] == ([core] if core else [])
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
+    assert names[-1] == "weights between communities"
 
 
 @pytest.mark.parametrize(

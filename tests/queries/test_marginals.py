@@ -50,13 +50,13 @@ def table_rmse(result, data):
 
 COLOURS = {"categories": {0: ["red", "green", "blue"]}}
 SHAPES = [
-    pytest.param(2, {}, id="dense"),
-    pytest.param(3, {"degree": 4}, id="odd"),
-    pytest.param(2, {"sparsity": 1}, id="one-sparse"),
-    pytest.param(3, {"sparsity": 2}, id="sparse"),
-    pytest.param(2, {"adjacency": "add-remove"}, id="add-remove"),
-    pytest.param(3, {"adjacency": "add-remove", "sparsity": 2}, id="sparse add-remove"),
-    pytest.param(2, COLOURS, id="categorical"),
+    (2, {}),
+    (3, {"degree": 4}),
+    (2, {"sparsity": 1}),
+    (3, {"sparsity": 2}),
+    (2, {"adjacency": "add-remove"}),
+    (3, {"adjacency": "add-remove", "sparsity": 2}),
+    (2, COLOURS),
 ]
 
 

@@ -45,6 +45,9 @@ TOO_LARGE = {
             "report",
         )
     },
+    "private_statistic": [
+        (graph(10**8), statistic) for statistic in ("components", "matching", "degeneracy", "edge-connectivity")
+    ],
     "private_max_cut": [
         (graph(10**8),),
         (zeros(10**5, 10**5),),

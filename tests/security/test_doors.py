@@ -99,13 +99,14 @@ def small(entry: Entry) -> Data:
 
 
 def entry_door(entry: Entry) -> Door:
-    data = small(entry)
+    """Inputs are made when they are used: every process collects the tests."""
 
     def call(value: Any, public: dict[str, Any], accountant: PrivacyAccountant) -> Any:
-        private = Data(value, {**data.public, **public})
+        private = Data(value, {**small(entry).public, **public})
         return entry.call(private, rng=0, epsilon=entry.epsilon, accountant=accountant)
 
     def worlds() -> Iterator[Worlds]:
+        data = small(entry)
         if isinstance(data.value, dpgraph.TwoCSP):
             yield from instance_worlds(data.value)
         elif isinstance(data.value, np.ndarray) and not (entry.private == "G" or isinstance(entry, NetworkxEntry)):

@@ -39,7 +39,7 @@ def wrong_mechanisms() -> None:
     dp.private_communities(np.eye(3), epsilon=1.0, mechanism=strategies.Ladder())  # error: counts only
     dp.private_covariance(np.eye(3), epsilon=1.0, mechanism="laplace")  # error: queries only
     strategies.Coherence(ranks=3)  # error: no such option
-    strategies.BoundedIterates(noise="gaussian")  # error: no such noise
+    strategies.BoundedIterates(noise="gaussian")  # error: no such option
 
 
 def wrong_results() -> None:

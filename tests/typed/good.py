@@ -45,8 +45,8 @@ def options() -> None:
     spectral: strategies.Coherence = strategies.Coherence(rank=4, regularization="auto")
     G = datasets.planted_cut(600, 100, -0.8, rng=0)
     private_max_cut(G, epsilon=1.0, delta=1e-6, mechanism=spectral)
-    dpgraph.private_max_k_cut(G, 3, epsilon=1.0, mechanism=strategies.BoundedIterates(noise="laplace"))
-    dpgraph.private_max_2csp(dpgraph.TwoCSP(3, 2), epsilon=1.0, adjacency="edge", mechanism="core-response")
+    dpgraph.private_max_k_cut(G, 3, epsilon=1.0, mechanism=strategies.BoundedIterates())
+    dpgraph.private_max_2csp(dpgraph.TwoCSP(3, 2), epsilon=1.0, adjacency="edge", mechanism="randomized-response")
     dpgraph.private_communities(G, epsilon=1.0, communities=3)
     counts: dict[str, int] = dpgraph.private_subgraph_counts(G, epsilon=1.0, mechanism="ladder").counts
     embedding = dpgraph.private_normalized_adjacency(G, epsilon=1.0, delta=1e-6, rank=2, mechanism="auto")

@@ -179,7 +179,7 @@ def _transitivity(adjacency: sparse.csr_array) -> float:
 def _with_degrees(degrees: IntArray, generator: np.random.Generator) -> sparse.csr_array:
     """A random graph of these degrees."""
     edges = np.array([[degrees.sum() / 2]])
-    return draw_graph(degrees, np.zeros(degrees.size, dtype=np.int64), edges, generator)
+    return draw_graph(degrees, np.zeros(degrees.size, dtype=np.int64), edges, 0.0, generator)
 
 
 def _flipped(adjacency: sparse.csr_array, epsilon: float, generator: np.random.Generator) -> sparse.csr_array:

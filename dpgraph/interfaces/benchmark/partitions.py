@@ -61,7 +61,7 @@ class Colouring(Task):
     """Maximum 3-cut, a constraint problem: the ends of an edge should have different colours."""
 
     measures = (Measure("fraction satisfied", f"share of the edges with ends of two of {_COLOURS} colours"),)
-    usual = ("auto", "core-response", "randomized-response")
+    usual = ("auto", "randomized-response")
     others = ("bounded-iterates",)
 
     def release(self, mechanism: Any, epsilon: float, delta: float, rng: int | None) -> IntArray:

@@ -219,7 +219,7 @@ class Synthesize(GraphRelease):
 
     command = "synthesize"
     function = "private_synthetic_graph"
-    reported = ("degrees", "block_weights", "triangles", "clustering", "least_degree")
+    reported = ("degrees", "block_weights", "triangles", "density")
 
     correlation: float = planned(0.5, _CORRELATION)
     communities: str = auto_or(int, _COMMUNITIES, "--communities")

@@ -132,8 +132,8 @@ class CSP(Planning, StrategyRelease):
     output: Path | None = written("Write the assignment as CSV with columns variable, label.")
     mechanism: str = option(
         "auto",
-        "auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates, "
-        "core-response or randomized-response.",
+        "auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates "
+        "or randomized-response.",
     )
     adjacency: str = option(
         "label-edge",

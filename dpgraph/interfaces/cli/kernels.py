@@ -9,9 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -20,12 +18,14 @@ from tqdm import tqdm
 import dpgraph
 from dpgraph import datasets
 from dpgraph.compiled import KERNELS, no_python
+from dpgraph.datasets.kernels import symmetric_pattern
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
 
@@ -59,11 +59,13 @@ def calls() -> list[Callable[[], object]]:
     planted, random = datasets.planted_csp(20, 8, 3, 0.9, rng=0), dpgraph.TwoCSP(5, 3)
     for u, v in nx.complete_graph(5).edges:
         random.add_constraint(u, v, np.random.default_rng(5 * u + v).random((3, 3)))
+    colours = dpgraph.TwoCSP.from_networkx(nx.gnm_random_graph(30, 200, seed=0), "coloring", 3)
     budget: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
     of_sparse: list[Callable[..., object]] = [
         partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
         lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
+        *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
         *(
             partial(cut, **budget, mechanism=mechanism)
             for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
@@ -71,7 +73,7 @@ def calls() -> list[Callable[[], object]]:
         ),
     ]
     return [
-        _read_files,
+        *(partial(symmetric_pattern, 3, *np.array([[0, 1], [1, 2]], kind)) for kind in (np.int32, np.int64)),
         _count_in_a_block,
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.max_cut, weighted, weight="weight"),
@@ -80,18 +82,9 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
         partial(dpgraph.max_bisection, large, sweeps=10),
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
+        partial(dpgraph.max_2csp, colours, search="optimal", seeds=0, rounds=1, sweeps=2),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
-
-
-def _read_files() -> None:
-    """Edge lists of labels of 32 bits and of more, long enough for the compiled merge of arcs."""
-    pairs = np.random.default_rng(0).integers(5000, size=(40_000, 2))
-    with TemporaryDirectory() as folder:
-        for first in (0, 2**40):
-            file = Path(folder) / f"{first}.txt"
-            np.savetxt(file, pairs + first, fmt="%d")
-            datasets.read_edgelist(file)
 
 
 def _count_in_a_block() -> None:

@@ -161,26 +161,37 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
             # networkx answers this error by trying another backend, perhaps its own exact one.
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
 
-    paid = private_function(call)
-
-    @functools.wraps(function)
-    def configured(*args: Any, **kwargs: Any) -> Any:
-        for name in ("epsilon", "delta"):
-            if kwargs.get(name) is None:
-                kwargs[name] = nx.config.backends.dpgraph[name]
-        if kwargs["epsilon"] is None:
-            raise TypeError(
-                f"{function.__name__}() of the dpgraph backend requires epsilon=; pass it, or set "
-                "nx.config.backends.dpgraph.epsilon"
-            )
-        kwargs["delta"] = 0.0 if kwargs["delta"] is None else kwargs["delta"]
-        return paid(*args, **kwargs)
-
+    configured = _configured(private_function(call))
     required, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, keyword, default=required if name == "epsilon" else None) for name in names]
     more.append(inspect.Parameter("progress", keyword, default=False))
     configured.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
     return configured
+
+
+def _configured(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Fill in the budget that is configured. The frame keeps no graph in the traceback of an error."""
+
+    @functools.wraps(function)
+    def configured(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **(kwargs | _budget(function.__name__, kwargs)))
+        finally:
+            del args, kwargs
+
+    return configured
+
+
+def _budget(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Epsilon and delta of a call, from its arguments or from what is configured."""
+    asked = {key: given.get(key) for key in ("epsilon", "delta")}
+    epsilon, delta = (nx.config.backends.dpgraph[key] if asked[key] is None else asked[key] for key in asked)
+    if epsilon is None:
+        del given
+        raise TypeError(
+            f"{name}() of the dpgraph backend requires epsilon=; pass it, or set nx.config.backends.dpgraph.epsilon"
+        )
+    return {"epsilon": epsilon, "delta": 0.0 if delta is None else delta}
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
-from dpgraph.denoise.wedges import Goal
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
@@ -133,7 +132,7 @@ def report(  # noqa: PLR0913
     densest = private_densest_subgraph(A, **budget("densest"))
     sides = private_max_cut(A, **budget("cut")) if cut else None
     triangles = max(counts.counts["triangle"], 0)
-    twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, Goal(triangles), call)
+    twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, triangles, call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 

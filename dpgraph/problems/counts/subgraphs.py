@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
-from dpgraph.bounds.ladder import standard_deviation
+from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
@@ -28,7 +28,6 @@ from dpgraph.releases.subgraphs import (
     subgraphs_of,
 )
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
-from dpgraph.tuning import COUNTS as TUNING
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
@@ -217,8 +216,8 @@ def private_transitivity(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* That of :func:`private_subgraph_counts` for triangles, with 70 % of epsilon, and wedges; the quotient
-    is post-processing. Its interval holds for every graph.
+    *Guarantee.* That of :func:`private_subgraph_counts` for triangles and wedges, with half of epsilon each; the
+    quotient is post-processing. Its interval holds for every graph.
 
     References
     ----------
@@ -233,7 +232,7 @@ def private_transitivity(  # noqa: PLR0913
     >>> low < nx.transitivity(G) < high
     True
     """
-    shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
+    shares = dict.fromkeys(("triangle", "wedge"), 1 / 2)
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
     counted = _count(G, shares, door, (epsilon, delta), Asked(mechanism, accountant, rng))
     value = 3 * counted.counts["triangle"] / max(counted.counts["wedge"], 1)

@@ -180,7 +180,7 @@ def private_max_k_cut(  # noqa: PLR0913
     k : int
         Number of parts, 2 <= k <= 256.
     mechanism : str or options object, default "auto"
-        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, which is
+        "bounded-iterates" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, which is
         also where "auto" is explained; with declared weights it is bounded iterates.
     delta : float, default 0.0
         0 <= delta < 1; not spent, as all strategies are pure.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
@@ -17,7 +17,7 @@ from dpgraph.problems.answer_rule import response_or_sweeps
 from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
 from dpgraph.problems.cut.solve import answer_weights, check_projection, project_released, solver_options, unnormalized
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
-from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates, Coherence, CoreResponse, RandomizedResponse
+from dpgraph.problems.options import BoundedIterates, Coherence, RandomizedResponse
 from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.constraints import (
@@ -31,7 +31,6 @@ from dpgraph.releases.random_graph import add_random_graph, check_random_degree
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.tables import release_table_iterates
-from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 from dpgraph.releases.totals import WeightEstimate
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.sos.csp.objective import CSPObjective
@@ -75,26 +74,11 @@ def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random
 
 
 def _by_sweeps(
-    options: BoundedIterates, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
+    _: BoundedIterates, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
 ) -> IntArray:
     iteration = label_iteration(private.graph, private.relation)
-    mean_degree, together = 2 * total.value / facts.n, options.noise == "auto"
-    X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree, together=together)
-    return np.asarray(np.argmax(X, axis=1))
-
-
-def _by_core_response(
-    _: CoreResponse, private: RelatedEdges, call: Call, facts: CSPFacts, total: WeightEstimate
-) -> IntArray:
-    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
-    X = release_core_response(
-        graph,
-        label_iteration(graph, relation),
-        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
-        call,
-        mean_degree=2 * total.value / facts.n,
-    )
-    return np.asarray(np.argmax(X, axis=1))
+    found = release_core_iterates(private.graph, iteration, call, mean_degree=2 * total.value / facts.n)
+    return np.asarray(np.argmax(found[0], axis=1))
 
 
 def _by_response(
@@ -112,14 +96,6 @@ EDGES = Registry(
         BoundedIterates,
         pure=lambda _: True,
         run=_by_sweeps,
-        check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
-    ),
-    Strategy(
-        "core-response",
-        CoreResponse,
-        pure=lambda _: True,
-        run=_by_core_response,
-        check=lambda _, facts: check_core_response(facts.epsilon),
     ),
     Strategy(
         "randomized-response",
@@ -145,12 +121,9 @@ def choose(facts: CSPFacts) -> Any:
 
 
 def _by_mean_field(
-    options: BoundedIterates, private: PrivateTables, call: Call, facts: CSPFacts, total: WeightEstimate
+    _: BoundedIterates, private: PrivateTables, call: Call, facts: CSPFacts, total: WeightEstimate
 ) -> IntArray:
-    mean_degree, together = 2 * total.value / facts.n, options.noise == "auto"
-    return release_table_iterates(
-        private, call, mean_degree=mean_degree, whole_table=facts.whole_table, together=together
-    )
+    return release_table_iterates(private, call, mean_degree=2 * total.value / facts.n, whole_table=facts.whole_table)
 
 
 # --- a label-extended matrix of low rank (DN25a, Algorithm 7.18), which is then solved like an exact one -------------
@@ -248,7 +221,6 @@ TABLES = Registry(
         BoundedIterates,
         pure=lambda _: True,
         run=_by_mean_field,
-        check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
     ),
     Strategy(
         "coherence",

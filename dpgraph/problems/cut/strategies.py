@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer
+from dpgraph.arguments import check_integer
 from dpgraph.denoise.iterates import cut_labels
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
@@ -25,7 +25,6 @@ from dpgraph.problems.cut.solve import (
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
 from dpgraph.problems.options import (
-    ITERATE_NOISES,
     BoundedIterates,
     Coherence,
     Gaussian,
@@ -119,10 +118,9 @@ def _by_power(options: NoisyPower, graph: Graph, call: Call, facts: CutFacts, _:
 # --- private block coordinate descent on a public iterate ------------------------------------------------------------
 
 
-def _by_sweeps(options: BoundedIterates, graph: Graph, call: Call, facts: CutFacts, total: WeightEstimate) -> Cut:
+def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CutFacts, total: WeightEstimate) -> Cut:
     iteration = cut_iteration(graph, balanced=facts.balanced)
-    mean_degree, together = 2 * total.value / facts.n, options.noise == "auto"
-    X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
+    X, fields = release_core_iterates(graph, iteration, call, mean_degree=2 * total.value / facts.n)
     return Cut(cut_labels(X, fields, balanced=facts.balanced))
 
 
@@ -187,7 +185,6 @@ CUTS = Registry(
         BoundedIterates,
         pure=lambda _: True,
         run=_by_sweeps,
-        check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
     ),
     Strategy(
         "randomized-response",

@@ -28,8 +28,8 @@ from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
 
-#: Automatic answers stop at this part of the limit: more of them take over a quarter of a minute.
-_FLIPS = 1 / 2
+#: Automatic answers stop at this part of the limit, ten million false ones: more take over five seconds.
+_FLIPS = 1 / 5
 
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -22,6 +23,9 @@ from dpgraph.typing import FloatArray, GraphLike
 
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import EmbeddingMechanism
+
+#: Noise of a larger budget is none.
+_LARGEST_EPSILON = 100
 
 
 @private_function
@@ -80,6 +84,9 @@ def private_node_similarities(  # noqa: PLR0913
     weighted graph max_weight d_i stands for the squared length, which it bounds: similarities are then too small rather
     than too large.
 
+    *Small budgets.* Where the noise of randomized response leaves nothing of the private matrix, as a public rule finds
+    from released numbers, similarities are those that the private degrees alone expect, and vectors have one column.
+
     References
     ----------
     M. Newman, "Networks", 2010, section 7.12 (cosine similarity of vertices); DN25a and HP14 for the release. Measured
@@ -109,7 +116,43 @@ def private_node_similarities(  # noqa: PLR0913
         G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, weight=weight, max_weight=max_weight,
         symmetrize=symmetrize, accountant=accountant, rng=rng,
     )  # fmt: skip
-    return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
+    vectors = _by_degrees(private)[:, None] if _is_noise(private) else _vectors(private)
+    return PrivateSimilarities(private.nodes, private.privacy, vectors=vectors)
+
+
+def _is_noise(private: PrivateNormalizedAdjacency) -> bool:
+    """Whether false answers leave next to nothing of the private matrix but what degrees say.
+
+    Normalized by the scale c, the noise of all answers has a norm of about 2 sqrt(n) times that of one and the mean of
+    1/c_i. The second eigenvalue is compared with it.
+    """
+    if not isinstance(private.mechanism, str) or private.mechanism != ANSWERS or not np.all(private.scale > 0):
+        return False
+    answer = _answer_noise(private) * private.max_weight
+    norm = 2 * answer * math.sqrt(len(private.scale)) * float(np.mean(1 / private.scale))
+    second = np.sort(np.abs(np.linalg.eigvalsh(private.core)))[:-1].max(initial=0.0)
+    return bool(second < SIMILARITIES.least_signal * norm)
+
+
+def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
+    """Standard deviation of a false answer about a pair, in units of the largest weight; degrees are sums of n."""
+    return 0.5 / math.sinh(min(private.privacy.epsilon, _LARGEST_EPSILON) / 2)
+
+
+def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
+    """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2.
+
+    Degrees are moved towards their mean, by the part of their variance that is their own noise.
+    """
+    degrees = private.degrees / private.max_weight
+    mean, spread, noise = float(degrees.mean()), float(degrees.var()), len(degrees) * _answer_noise(private) ** 2
+    kept = max(1 - noise / spread, 0.05) if spread > 0 else 0.0  # some, for their order
+    degrees = mean + math.sqrt(kept) * (degrees - mean)
+    degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(float(degrees.mean()), 0.0))
+    total = float(degrees.sum())
+    if not total > 0:
+        return np.zeros(len(degrees))
+    return np.asarray(np.minimum(np.sqrt(np.maximum(degrees, 0.0)) * (np.linalg.norm(degrees) / total), 1.0))
 
 
 def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:

@@ -3,9 +3,9 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
 (:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
-are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), rows are clipped to one length
-while the iterate is mostly noise, unless released degrees show that some are long by nature, and become posterior means
-under the law of all rows at the end (:mod:`dpgraph.denoise.empirical_bayes`).
+are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), the longest rows of an iterate,
+which set the noise of its product, are cut off as far as that is worth it. Once that gap shows, and at the end, rows
+are posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
@@ -16,6 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
+from dpgraph.bounds.neighbours import row_norms
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
@@ -31,6 +32,8 @@ from dpgraph.typing import FloatArray
 
 #: Rank under rank="auto".
 POWER_RANK = 2
+#: Lengths at which rows may be cut off.
+_CUTS = 12
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def release_low_rank_adjacency(
     """Release degrees and a low-rank adjacency by the noisy power method, for a Gaussian part of a budget.
 
     With a public tau = `regularization` the matrix is R A R with the R of :func:`row_scales`, else A itself. `denoise`
-    clips rows of noisy iterates, and takes posterior means of the rows at the end, where there are enough of them.
+    cuts off rows of iterates, and takes posterior means of the rows, where there are enough of them.
 
     Notes
     -----
@@ -91,11 +94,7 @@ def release_low_rank_adjacency(
     products = call.without(for_degrees, for_core)
     first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
     denoise = denoise and enough_rows(graph.n_vertices, rank)
-    # How far the two largest (released) degrees stand out: where rows are alike, long ones are noise.
-    unevenness = pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2)))
-    clips = denoise and (products.mu < POWER.least_mu or products.mu * unevenness < POWER.flat)
-    least = POWER.least_denoised if denoise else POWER.least
-    seen = _release_products(matrix, first, rank, products, least=least, clips=clips)
+    seen = _release_products(matrix, first, rank, products, denoise=denoise)
     if denoise:
         seen.keep_leading(rank)
         Q = posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
@@ -125,26 +124,38 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
 
 
-def _release_products(
-    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
-) -> Products:
-    """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
-    iterations = _iterations(call.mu, least)
-    step = call.at_mu(call.mu / math.sqrt(iterations))
-    seen, rows = Products(Q, iterations), matrix.rows
+def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
+    """Release products with iterates that improve, and refine the last basis."""
+    iterations = _iterations(call.mu, POWER.least_denoised if denoise else POWER.least)
+    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial_denoised if denoise else POWER.trial
+    seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
-        if clips and t and seen.noise_share(rows) > POWER.noisy:
-            Q = seen.replace_basis(_clipped(Q))
         name = f"power iteration {t + 1}"
         noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
-        seen.add(rows[:, None] * noisy, std**2)
-        if t >= iterations * POWER.trial:
-            seen.drop_idle_columns(rank)
-        seen.improve(POWER.decay)
+        product, noise = rows[:, None] * noisy, float(np.linalg.norm(rows)) * std  # the norm of noise in a column
+        seen.add(product, std**2)
+        if wide and t >= iterations * trial:
+            value, spectrum = seen.drop_idle_columns(rank), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
+            found = found or (denoise and spectrum <= value / 2)
+        seen.improve(1.0 if found else POWER.decay)
         Q = seen.basis()
+        if not denoise or t + 1 == iterations:
+            continue
+        if found:
+            Q = posterior_basis(Q, seen.covariance(), rows)
+        if wide:
+            Q = seen.replace_basis(_shortened(Q, noise / _size(product, noise, rank)))
+        elif seen.noise_share(rows) > POWER.noisy:
+            Q = seen.replace_basis(_clipped(Q))
     for _ in range(POWER.refinements):
         seen.improve(1.0)
     return seen
+
+
+def _size(product: FloatArray, noise: float, rank: int) -> float:
+    """Norm of column `rank` of a product, the longest first, without its noise."""
+    squares = np.sort(np.einsum("ij,ij->j", product, product) - noise**2)
+    return math.sqrt(max(float(squares[-rank]), np.finfo(float).tiny))
 
 
 def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
@@ -164,11 +175,28 @@ def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray
     return np.asarray(np.linalg.qr(columns)[0])
 
 
-def _clipped(Q: FloatArray) -> FloatArray:
-    """Rows clipped to their root mean square length, orthonormal again."""
-    lengths = np.linalg.norm(Q, axis=1)
-    limit = math.sqrt(float(np.mean(lengths**2)))
+def _clipped(Q: FloatArray, longest: float | None = None) -> FloatArray:
+    """Rows clipped to this length, or their root mean square one, orthonormal again."""
+    lengths = row_norms(Q)
+    limit = math.sqrt(float(np.mean(lengths**2))) if longest is None else longest
     return np.asarray(np.linalg.qr(Q * np.minimum(1.0, limit / np.maximum(lengths, limit))[:, None])[0])
+
+
+def _shortened(Q: FloatArray, noise: float) -> FloatArray:
+    """An orthonormal basis near Q, of shorter rows, whose product is expected to have the least error.
+
+    The next product has noise in proportion to its longest row: of the norm `noise` for a row of length 1, in units of
+    the value that is sought. Of the part of Q that was cut off it leaves a quarter, the root mean square of a
+    semicircle of values that ends at half of that one.
+    """
+    lengths, best, least = row_norms(Q), Q, math.inf
+    for longest in np.geomspace(math.sqrt(float(np.mean(lengths**2))), float(lengths.max()), _CUTS):
+        cut = _clipped(Q, longest)
+        kept = max(float(np.linalg.svd(cut.T @ Q, compute_uv=False).min()) ** 2, np.finfo(float).tiny)
+        error = math.hypot(noise * float(row_norms(cut).max()), math.sqrt(max(1.0 - kept, 0.0)) / 4) / math.sqrt(kept)
+        if error < least:
+            best, least = cut, error
+    return best
 
 
 def pair_norm(X: FloatArray) -> float:

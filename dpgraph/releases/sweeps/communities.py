@@ -17,6 +17,7 @@ core, the rows of largest degree read each other once, for all of that budget to
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
 The last sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
+When all labels are merged, the weights between communities are released afresh: estimates by them are unbiased.
 """
 
 import math
@@ -81,7 +82,7 @@ def release_communities(
     schedule = _Schedule.of(degrees, call.epsilon / graph.max_weight, communities or 1, resolution)
     if shares.first is not None:
         schedule = replace(schedule, sweeps=min(schedule.sweeps, 2), first=shares.first)
-    for_sweeps = call.part(1 - shares.degrees - schedule.sweeps * for_blocks)
+    for_sweeps = call.part(1 - shares.degrees - (schedule.sweeps + 1) * for_blocks)
     released = replace(degrees, values=degrees.values.copy(), variance=degrees.variance.copy(), dispersion=0.0)
     run = _Run(graph, degrees, for_sweeps, schedule, shares.core_best)
     for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=BAR.get() is None):
@@ -90,8 +91,11 @@ def release_communities(
         name, last = f"weights after sweep {sweep + 1}", sweep == schedule.sweeps - 1
         weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
         most, margin = (communities or n, 0.0) if last else (n, COMMUNITIES.merge_margin)
-        groups, weights = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
+        groups, _ = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
         run.merge(groups)
+    # Noise by which labels were merged makes the communities look better than they are: it is not published as theirs.
+    name = "weights between communities"
+    weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
     if len(run.passes) == 2:  # one of them alone has hardly seen the neighbours of the rows that come first
         between = np.maximum(weights.symmetric, 0.0)
         counted, part, variance = edges_counted(run.passes, degrees.values, run.labels, between)

@@ -4,25 +4,17 @@ Pure noise is drawn for all readings of a row together: one edge moves each read
 move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
 Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.iteration`).
-Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
+Where a field is weak beside its noise, all rows are read once (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from tqdm import tqdm
 
-from dpgraph.denoise.iterates import (
-    FieldTracker,
-    number_of_label_repeats,
-    number_of_repeats,
-    number_of_sweeps,
-    shrunken_degrees,
-    typical_degree,
-)
+from dpgraph.denoise.iterates import FieldTracker, shrunken_degrees
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
@@ -32,15 +24,15 @@ from dpgraph.releases.sweeps.iteration import (
     Core,
     FieldOracle,
     Iteration,
-    looking_order,
+    degree_order,
+    number_of_readings,
     quietest_law,
     repeated_core,
-    repeats_are_quieter,
     row_blocks,
 )
-from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.one_sided import release_one_sided_sweep
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import CORE, REPEATED
+from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
@@ -50,58 +42,33 @@ _REVISED_HALFWAY = 6
 
 
 def release_core_iterates(
-    graph: Graph, iteration: Iteration, call: Call, *, mean_degree: float, together: bool = False
+    graph: Graph, iteration: Iteration, call: Call, *, mean_degree: float
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
-    average degree. The call is pure. With `together` rows are read repeatedly, with noise that is drawn together, where
-    the average degree is large enough. Returned are the last iterate and estimates of the last fields (0 where none was
+    average degree. The call is pure. Rows are read repeatedly, with noise that is drawn together, where the average
+    degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0 where none was
     read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
-    labels = 1 if oracle.scores is None or oracle.scores.single else oracle.columns
-    sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
-    for_degrees = _degree_share(call, sweeps)
+    repeats = number_of_readings(oracle, w, mean_degree, epsilon)
+    for_degrees = SWEEPS.degree_share if repeats else SWEEPS.sparse_degree_share
     degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    repeats = _repeats(oracle, call, w, mean_degree / w, degrees) if together else 0
-    if repeats:
-        core = repeated_core(degrees, epsilon, call.generator)
-    else:
-        core = looking_order(degrees, sweeps, call.generator)
     call = call.part(1 - for_degrees)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
+        core = repeated_core(degrees, epsilon, call.generator)
         X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=repeats)
+    else:
+        core = Core(degree_order(degrees, call.generator), 0)
     if core.others.size:
-        looks = 1 if core.size else sweeps
-        X, others = release_one_sided_sweeps(iteration, variances, core, X, call, sweeps=looks)
+        X, others = release_one_sided_sweep(iteration, variances, core, X, call)
         fields[core.others] = others[core.others]
     if iteration.revise is not None and not core.size:
         X = iteration.revise(X, fields, 1.0, "in the end")
     return X, fields
-
-
-def _degree_share(call: Call, sweeps: int) -> float:
-    """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
-    if call.whole.epsilon < CORE.pure_below:
-        return CORE.degree_share
-    return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
-
-
-def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together; 0 where they are not."""
-    epsilon = call.whole.epsilon
-    if oracle.scores is not None and not oracle.scores.single:
-        # As often as if every vertex had the degree at the end of a typical edge: most of the weight is between those.
-        repeats = number_of_sweeps(epsilon, typical_degree(degrees) / w, oracle.columns)
-        return repeats if repeats_are_quieter(oracle, oracle.scores.bound, repeats) else 0
-    if oracle.columns == 1:
-        return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
-    each = epsilon * w / oracle.envelope
-    choices = oracle.scores is not None
-    return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
 
 def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> FloatArray:
@@ -131,7 +98,7 @@ def release_repeated_sweeps(
     scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
     drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
-    filters = _Filters.before(oracle, core, variances)
+    known = _Filter(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
@@ -141,19 +108,20 @@ def release_repeated_sweeps(
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
             else:
-                filters.observe(block, *iterate.read(block))
-                new = response.answer(block, *filters.ratio(block, t, sweeps), iterate.X)
-            filters.moved(block, new - iterate.X[block])
+                known.fields.observe(block, *iterate.read(block))
+                sharpness = math.inf if t == sweeps - 1 else SWEEPS.sharpness
+                new = response.answer(block, known.fields.signal_to_noise(block), sharpness, iterate.X)
+            known.fields.moved(block, new - iterate.X[block])
             iterate.set(block, new)
         if t == 0:
-            filters.see_all()
+            known.see_all()
         if revise is not None and t + 1 in questions:
-            revised = revise(iterate.X, filters.last.mean, 1 / len(questions), f"after sweep {t + 1}")
+            revised = revise(iterate.X, known.fields.mean, 1 / len(questions), f"after sweep {t + 1}")
             if revised is not iterate.X:  # what was read of another iterate says nothing of this one
                 iterate.replace(revised)
-                filters = _Filters.before(oracle, core, variances)
-                filters.see_all()
-    return iterate.X, filters.last.mean
+                known = _Filter(oracle, core, variances)
+                known.see_all()
+    return iterate.X, known.fields.mean
 
 
 class PublicIterate:
@@ -190,50 +158,20 @@ class PublicIterate:
         self.X = X
 
 
-@dataclass
-class _Filters:
-    """Two filters of the fields, and the prior variance of what no row has seen yet.
+class _Filter:
+    """What is believed of the fields, and the prior variance of what no row has seen yet.
 
-    Rows that will move again answer to the last reading nearly alone: what was read earlier was said of a worse
-    iterate, and a cut that spans the graph grows fastest if it is forgotten. The last answer weighs all readings.
+    In the first sweep a row sees only those before it; degrees are those inside the core.
     """
 
-    steering: FieldTracker
-    last: FieldTracker
-    unseen: FloatArray
-
-    @classmethod
-    def before(cls, oracle: FieldOracle, core: Core, variances: FloatArray) -> _Filters:
-        """Before the first sweep, in which a row sees only those before it; degrees are those inside the core."""
+    def __init__(self, oracle: FieldOracle, core: Core, variances: FloatArray) -> None:
         place, scales = np.zeros(oracle.rows), np.zeros(oracle.rows)
         place[core.rows] = (np.arange(core.size) + 0.5) / core.size
         scales[core.rows] = core.inside(variances)[core.rows]
-        steering, last = (
-            FieldTracker(scales, oracle.columns, prior=CORE.prior, drift=drift)
-            for drift in (REPEATED.steering_drift, CORE.drift)
-        )
-        steering.variance *= place
-        last.variance *= place
-        return cls(steering, last, CORE.prior * scales * (1 - place))
+        self.fields = FieldTracker(scales, oracle.columns)
+        self._unseen = self.fields.variance * (1 - place)
+        self.fields.variance -= self._unseen
 
     def see_all(self) -> None:
         """From now on rows see all others."""
-        self.steering.variance += self.unseen
-        self.last.variance += self.unseen
-
-    def observe(self, block: IntArray, fields: FloatArray, variance: float) -> None:
-        """Take in a reading."""
-        self.steering.observe(block, fields, variance)
-        self.last.observe(block, fields, variance)
-
-    def moved(self, block: IntArray, change: FloatArray) -> None:
-        """Take in a move."""
-        self.steering.moved(block, change)
-        self.last.moved(block, change)
-
-    def ratio(self, block: IntArray, sweep: int, sweeps: int) -> tuple[FloatArray, float]:
-        """Signal-to-noise ratio to answer to in this sweep, counted from 0, and how sharply."""
-        if sweep == sweeps - 1:
-            return self.last.signal_to_noise(block), math.inf
-        growth = (REPEATED.sharpness - REPEATED.softness) * sweep / sweeps
-        return self.steering.signal_to_noise(block), REPEATED.softness + growth
+        self.fields.variance += self._unseen

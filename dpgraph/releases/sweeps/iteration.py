@@ -22,7 +22,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER, Body, CrossPolytope, RowNorm
-from dpgraph.tuning import CORE
+from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 # --- what is read ----------------------------------------------------------------------------------------------------
@@ -38,9 +38,6 @@ class LabelScores:
     relation: FloatArray
     # Bound on the l1 change of one row of counts, and on the change of the scores of a row, all in one direction
     bound: float
-    # Labels are chosen in a single sweep of all rows only; otherwise fields are released, for what they tell of the
-    # labels that are not best.
-    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,17 +171,24 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingL
     return min(laws, key=lambda law: law.mean_variance)
 
 
-def repeats_are_quieter(oracle: FieldOracle, bound: float, sweeps: int) -> bool:
-    """Whether as many readings as there would be one-sided sweeps see all neighbours of a row with less noise.
+def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
+    """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
 
-    One sweep sees those on one side, with Laplace noise of scale `sweeps` `bound` / epsilon, so that two of them see
-    all. With a single sweep there are no two. Epsilon is in both and does not matter.
+    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
+    with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
+    numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the standard
+    deviation of a reading is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
+    read once get more noise, or tell less of labels that are not best.
     """
-    if sweeps < 2 or oracle.move is None:
-        return False
-    one_sided = 2 * 2 * (sweeps * bound / oracle.unit) ** 2
-    later = RowNorm(sweeps, oracle.move.body).variances(oracle.move.size / oracle.unit)[1]
-    return later < one_sided
+    degree = min(mean_degree / w, oracle.rows - 1.0)
+    if epsilon * min(epsilon, 1.0) * degree < SWEEPS.sparse:
+        return 0
+    if oracle.columns == 1:
+        return SWEEPS.of_signs
+    tables = oracle.scores is None or oracle.move is None
+    largest = ((1 + tables) * SWEEPS.noise * w) ** 2 * degree / oracle.columns
+    quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if quietest_law(oracle, t, epsilon).mean_variance <= largest)
+    return max(quiet, default=0)
 
 
 # --- which rows iterate ----------------------------------------------------------------------------------------------
@@ -222,12 +226,6 @@ class Core:
         return degrees * float(degrees[self.rows].sum() / degrees.sum())
 
 
-def looking_order(degrees: FloatArray, sweeps: int, generator: np.random.Generator) -> Core:
-    """No core, and the order in which all rows are looked at, from (released, positive) degrees."""
-    order = degree_order(degrees, generator)
-    return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
-
-
 def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
     """Core of repeated sweeps, from (released, positive) degrees: as few vertices as hold the wanted share of squares.
 
@@ -244,7 +242,7 @@ def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Gene
 def _number_holding(degrees: FloatArray, epsilon: float) -> int:
     """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
     held = np.cumsum(degrees**2)
-    wanted = 1 - min(CORE.left_out / epsilon, CORE.most_left_out)
+    wanted = 1 - min(SWEEPS.left_out / epsilon, 0.5)
     return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
 
 

@@ -23,19 +23,17 @@ def release_table_iterates(
     *,
     mean_degree: float,
     whole_table: bool,
-    together: bool = False,
 ) -> IntArray:
     """Labels by bounded iterates in the simplex, for this part of the budget.
 
     `mean_degree` is the released average weight of the constraints on a variable; `whole_table` says that neighbours
-    differ in the whole table of a pair, not in one entry; `together` is that of
-    :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
+    differ in the whole table of a pair, not in one entry.
     """
     constraints = private.constraint_graph()
     sweeps, choice = call.split(1 - TABLES.choice_share, TABLES.choice_share)
     oracle = _oracle(private, constraints.n_vertices, whole_table)
     iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice))
-    X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
+    X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree)
     return np.asarray(np.argmax(X, axis=1), dtype=np.int64)
 
 
@@ -51,7 +49,7 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
         # Which label is best does not change with a constant. One entry of a table moves the same number every time.
         move=RowMove(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
         # One entry of a table moves one score, a whole table moves them in any direction.
-        scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
+        scores=None if whole_table else LabelScores(private.fields, np.eye(q), w),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Generic
 import numpy as np
 
 from dpgraph import threads
+from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
@@ -49,6 +50,7 @@ def solve_and_prove(
     branched on until it is proven to be the largest, or soon after the time limit; before that the local search takes a
     share of the time.
     """
+    generator = as_generator(rng)
     asks_for_rounding = options.seeds > 1 or not options.local_search
     if not asks_for_rounding and (listed := solve_by_enumeration(objective, options, imbalance)) is not None:
         return listed
@@ -63,9 +65,9 @@ def solve_and_prove(
     if prove:
         first = replace(first, search="beam", proof_follows=True)
     if imbalance is not None and isinstance(objective, SparseObjective):
-        solution = solve_bisection(objective, imbalance, first, rng)
+        solution = solve_bisection(objective, imbalance, first, generator)
     else:
-        solution = solve_max_cut(objective, first, rng)
+        solution = solve_max_cut(objective, first, generator)
     deadline = min(math.inf if limit is None else began + limit, threads.deadline())
     closed = solution.status == "optimal" or solution.gap <= options.gap_tol
     if not kinds or closed or time.monotonic() >= deadline:

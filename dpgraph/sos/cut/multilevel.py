@@ -34,7 +34,7 @@ def multilevel_cut(
 
     With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
     """
-    given = np.empty((matrix.shape[0], 0)) if parents is None else parents
+    given = np.empty((matrix.shape[0], 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(Rows.of(matrix), np.ones(matrix.shape[0]))], np.ones(matrix.shape[0])
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][1].size > _COARSEST:

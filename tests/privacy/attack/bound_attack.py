@@ -19,14 +19,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.ledger import _GRID_RATIO
@@ -37,7 +36,7 @@ from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, LabelScores, RowMove
+from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 from tests.privacy.replay import size_of_rows
@@ -113,23 +112,16 @@ def _choice(genome: Genome) -> float:
     public = genome["public"] * unit * rng.standard_normal((1, q)) @ np.linalg.pinv(relation)
     sums = []
     for counts in (counted, counted + grid.largest * label):
-        scores = LabelScores(partial(_counts, counts), relation, w)
-        oracle = FieldOracle(2, q, scores.counts, unit, w, w, scores=scores)
         noise = _Sums()
         call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
-        release = one_sided_sweeps._Lines(oracle, Core(np.arange(2), 0), 1, call).open(0, Pairs.ANY)
-        known: Any = SimpleNamespace(in_proportion=lambda *_: public)
-        run = one_sided_sweeps._Run(oracle, Simplex(q), scores, known, rng, np.zeros((2, q)))
-        run.set(np.array([1]), np.eye(q)[:2], release, last=True)
+        maximum = call.noisy_maximum("labels", sensitivity.label_scores(w), unit, pairs=Pairs.ANY)
+        private = one_sided_sweeps.score_units(counts, relation, unit) * unit
+        maximum.choose(np.asarray(private, dtype=np.float64), public=public)
         sums.append([Fraction(float(x)) for x in noise.sums[-1][0]])
     moved = [after - before for before, after in zip(*sums, strict=True)]
     if min(moved) < 0:
         return math.inf  # not in one direction
     return float(max(moved) / Fraction(call.ledger.entries[0].sensitivity))
-
-
-def _counts(counts: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:
-    return counts
 
 
 # --- readings of a row -------------------------------------------------------------------------------------------

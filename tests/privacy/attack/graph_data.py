@@ -14,6 +14,8 @@ from tests.privacy.inputs import Data
 _FAMILIES = ("random", "planted", "blocks", "hubs", "bipartite", "empty", "cliques", "regular")
 #: Bounds on a weight: those that are no multiples of a power of two are ordinary ones.
 _BOUND = Either(Choice((0.1, 0.3, 1 / 3, 0.7, 5.0)), SCALE)
+#: Public attribute of the vertices of networkx graphs: even and odd ones.
+SIDE = "side"
 _PAIRS = ("random", "largest", "smallest", "mixed", "first")
 
 
@@ -112,6 +114,16 @@ def graph_inputs(genome: Genome) -> tuple[Data, Data]:
     return Data(here, {"max_weight": w}), Data(there, {"max_weight": w})
 
 
+def unweighted_inputs(genome: Genome) -> tuple[Data, Data]:
+    """For functions that take no weights: one edge comes or goes, whatever weights the genes say."""
+    here = adjacency(genome)
+    i, j = changed_pair(genome, here)
+    here[i, j] = here[j, i] = genome["before"]
+    there = here.copy()
+    there[i, j] = there[j, i] = 1 - genome["before"]
+    return Data(nx.from_numpy_array(here)), Data(nx.from_numpy_array(there))
+
+
 def networkx_inputs(genome: Genome, **public: Any) -> tuple[Data, Data]:
     """A networkx graph, with weights where the function takes them."""
     here, there, w = graph_pair(genome)
@@ -120,7 +132,9 @@ def networkx_inputs(genome: Genome, **public: Any) -> tuple[Data, Data]:
         public = public | ({"weight": None} if "weight" in public else {})
     elif "weight" in public:
         public = public | {"weight": "weight", "max_weight": w}
-    graphs = (nx.from_numpy_array(np.asarray(side, dtype=np.float64)) for side in (here, there))
+    graphs = [nx.from_numpy_array(np.asarray(side, dtype=np.float64)) for side in (here, there)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: v % 2 for v in graph}, SIDE)
     first, second = (Data(graph, public) for graph in graphs)
     return first, second
 

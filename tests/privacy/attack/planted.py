@@ -27,7 +27,6 @@ from dpgraph.releases.eigenspaces import stability_test
 from dpgraph.releases.records import histogram
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps import two_stage as core_response
 from tests.privacy.attack.hooks import everywhere
 
 Patch = pytest.MonkeyPatch
@@ -151,7 +150,6 @@ def tiny_epsilon_answers(patch: Patch) -> None:
     """Randomised response below 1e-6 is refused only where it is asked for by its name."""
     patch.setattr(exact_sampling, "LEAST_FLIP_EPSILON", 0.0)
     patch.setattr(randomized_response, "_LEAST_EPSILON", 0.0)
-    patch.setattr(core_response, "expected_flips", randomized_response.expected_flips)
 
 
 def unit_is_no_power_of_two(patch: Patch) -> None:

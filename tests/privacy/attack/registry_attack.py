@@ -11,7 +11,6 @@ One trial in a few hands over the input of the entry that is refused when it is 
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from dpgraph.privacy import PrivacyAccountant
 from tests.privacy.attack.genes import DELTA, Choice, Either, Gene, Genome, Log, Maybe, Seed
 from tests.privacy.attack.targets import cheap
 from tests.privacy.attack.trial import Comparison, compare
-from tests.privacy.inputs import Data, Pairs, graph_data, poisoned_graph
+from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
 
 #: Name of the target, and of those that take only the entries whose label matches: "registry: private_degrees".
@@ -36,28 +35,6 @@ _BUDGETS = Either(Choice((1.0, 1.0, 1 / 8, 1250.0)), Log(((1 / 8, 8.0), (1e-2, 2
 _ACCOUNTED = (0.1, 50.0)
 #: A pair number is taken modulo the number of pairs of the entry, which divides this number or is small.
 _PAIRS = range(2520)
-
-
-def sweep_neighbours() -> Pairs:
-    """The smallest complete graph whose first rows, two of fifteen, read each other once, and all others twice."""
-    complete = np.ones((15, 15)) - np.eye(15)
-    for i, j in itertools.combinations(range(15), 2):
-        changed = complete.copy()
-        changed[i, j] = changed[j, i] = 0.0
-        yield f"two sweeps, pair {i}-{j}", graph_data(complete, 1.0), graph_data(changed, 1.0)
-
-
-#: Beside the entries of the registry, as in tests/privacy/test_replay.py: two sweeps, at a budget that pays for two.
-SWEEPS = tuple(
-    Entry(
-        function,
-        sweep_neighbours,
-        poisoned_graph(),
-        options={"mechanism": "bounded-iterates", "noise": "laplace"},
-        epsilon=2.8,
-    )
-    for function in ("private_max_cut", "private_max_bisection")
-)
 
 
 @dataclass(frozen=True)
@@ -126,7 +103,7 @@ def _delta(entry: Entry, genome: Genome) -> dict[str, float]:
 def registry_target(name: str = REGISTRY) -> RegistryTarget:
     """All entries, or those whose label is matched by the regular expression behind the colon in the name."""
     wanted = name.removeprefix(REGISTRY).removeprefix(": ")
-    labelled = [(entry.label, entry) for entry in ENTRIES] + [(f"two sweeps, {e.label}", e) for e in SWEEPS]
+    labelled = [(entry.label, entry) for entry in ENTRIES]
     return RegistryTarget(name, tuple(entry for label, entry in labelled if re.match(wanted, label)))
 
 

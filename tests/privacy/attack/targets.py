@@ -14,7 +14,15 @@ from typing import Any
 from dpgraph.problems.matrices.subspace_strategies import MATRICES
 from tests.privacy.attack import record_data as records
 from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Maybe, Seed, Whole
-from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_genes, large_inputs, networkx_inputs
+from tests.privacy.attack.graph_data import (
+    SIDE,
+    graph_genes,
+    graph_inputs,
+    large_genes,
+    large_inputs,
+    networkx_inputs,
+    unweighted_inputs,
+)
 from tests.privacy.attack.trial import Comparison, compare
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry, NetworkxEntry
@@ -191,12 +199,15 @@ def _data(entry: Entry) -> tuple[dict[str, Gene], Inputs]:
 
 
 #: Largest number of vertices, by what a call costs.
-_LARGEST = {"private_normalized_adjacency": 400, "private_degrees": 300}
+_LARGEST = {"private_normalized_adjacency": 400, "private_degrees": 300, "private_statistic": 20}
 
 
 def _graph(genome: Genome, entry: Entry) -> tuple[Data, Data]:
     limit = _TINY.get(entry.options.get("mechanism", ""), 10**9)
-    return graph_inputs(genome | {"n": min(genome["n"], limit)})
+    genome = genome | {"n": min(genome["n"], limit)}
+    if "max_weight" not in inspect.signature(entry.code).parameters:
+        return unweighted_inputs(genome)
+    return graph_inputs(genome)
 
 
 def _networkx(genome: Genome, entry: Entry) -> tuple[Data, Data]:
@@ -206,8 +217,11 @@ def _networkx(genome: Genome, entry: Entry) -> tuple[Data, Data]:
         public["S"] = list(range(0, n, 2)) if function == "cut_size" else list(range((n + 1) // 2))
     if function == "density":
         public["nodes"] = None
-    if function == "modularity":
-        public["communities"] = [list(range(0, n, 2)), list(range(1, n, 2))]
+    if function in ("modularity", "partition_quality"):
+        name = "communities" if function == "modularity" else "partition"
+        public[name] = [list(range(0, n, 2)), list(range(1, n, 2))]
+    if "attribute" in inspect.signature(entry.code).parameters:
+        public["attribute"] = SIDE
     if function == "spectral_bisection":
         public["normalized"] = True
     if "weight" in inspect.signature(entry.code).parameters:

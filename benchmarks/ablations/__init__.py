@@ -1,0 +1,1 @@
+"""What each fitted constant is worth: default against the simplest choice, on inputs that nothing was fitted to."""

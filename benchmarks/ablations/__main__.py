@@ -1,0 +1,50 @@
+"""Ablations of the fitted constants of sweeps, counts, degree distributions and densest parts.
+
+python -m benchmarks.ablations             # all: results/ablations_sweeps.md
+python -m benchmarks.ablations Core        # those whose name begins so; they are replaced in the table
+python -m benchmarks.ablations --quick     # two seeds; nothing is written
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.ablations.harness import HEADER, line
+from benchmarks.ablations.sweeps import ABLATIONS
+from benchmarks.common import RESULTS, markdown_table
+
+PAGE = RESULTS / "ablations_sweeps.md"
+SEEDS = 8
+
+
+def rows_of_page() -> dict[tuple[str, str], tuple[str, ...]]:
+    """The table that is there, by constant and simplification."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
+    cells = [tuple(text.strip("| ").split(" | ")) for text in lines if text.startswith("| ")]
+    return {row[:2]: row for row in cells if row[0] not in ("constant", "---")}
+
+
+def write(row: tuple[str, ...]) -> None:
+    """Put a row into the table; what is above the table stays."""
+    rows = rows_of_page()
+    rows[row[:2]] = row
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Ablations\n\n"
+    PAGE.write_text(text.partition("| constant")[0] + markdown_table(HEADER, sorted(rows.values())), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="beginnings of names, such as Core or OneSided.head")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--quick", action="store_true", help="two seeds; nothing is written")
+    asked = parser.parse_args()
+    for ablation in ABLATIONS:
+        if not asked.names or ablation.constant.startswith(tuple(asked.names)):
+            row = line(ablation, range(2 if asked.quick else asked.seeds))
+            print(*row, sep=" | ", flush=True)
+            if not asked.quick:
+                write(row)
+
+
+if __name__ == "__main__":
+    main()
