@@ -25,14 +25,13 @@ from scipy import sparse
 from dpgraph.compiled import at_once, njit
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
+from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
 #: Rounds in which edges between communities are made of groups.
 _UPDATES = 100
-#: Groups of a vertex grow with this power of its degree, and places by degree are mixed by this factor e^(0.3 z).
-_POWER, _SPREAD = 0.5, 0.3
 #: Steps of the search for the tightness, and the relative error of the triangles at which it ends.
 _STEPS, _CLOSE = 10, 0.01
 
@@ -105,7 +104,7 @@ def _grouped(
     """Pairs inside groups: none twice, and not more than there should be of a vertex or between two communities."""
     n, rest = degrees.size, min(1.0, 2.0 - tightness)
     members, kinds, shares = _memberships(degrees.astype(np.float64), labels, _mixture(edges), tightness, rng)
-    places = np.log(shares) + _SPREAD * rest * rng.standard_normal(members.size)
+    places = np.log(shares) + SYNTHESIS.group_spread * rest * rng.standard_normal(members.size)
     order = np.argsort(kinds * (2 * np.abs(places).max(initial=1.0) + 1) - places)
     members, kinds, room = members[order], kinds[order], (shares + rng.random(members.size)).astype(np.int64)[order]
     filled, missing = at_once(_filled_groups, 4.0 * degrees.sum()), np.rint(edges).astype(np.int64)
@@ -125,7 +124,7 @@ def _memberships(
     """
     n, K, rest = degrees.size, len(mixture), min(1.0, 2.0 - tightness)
     typical = max(float(degrees @ degrees) / max(degrees.sum(), 1.0), 1.0)
-    groups = np.maximum((degrees / typical) ** (_POWER * rest) / min(tightness, 1.0), 1.0)
+    groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
     share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
     own = np.maximum(np.rint(inside / share), 1.0)
     own_share = inside / own
@@ -145,11 +144,11 @@ def _mixture(edges: FloatArray) -> FloatArray:
     With M the numbers of group members, M diag(1/column sums) M^T comes near to the numbers of ends of edges.
     """
     ends = edges + np.diag(np.diag(edges))
-    members = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
+    members: FloatArray = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
     for _ in range(_UPDATES):
         parts = members / members.sum(axis=0)
         members = members * ((ends / (members @ parts.T)) @ parts) + 1e-9
-    return members / members.sum(axis=1, keepdims=True)
+    return np.divide(members, members.sum(axis=1, keepdims=True))
 
 
 @njit(nogil=True)
