@@ -144,11 +144,12 @@ def _mixture(edges: FloatArray) -> FloatArray:
     With M the numbers of group members, M diag(1/column sums) M^T comes near to the numbers of ends of edges.
     """
     ends = edges + np.diag(np.diag(edges))
-    members: FloatArray = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
+    members = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
     for _ in range(_UPDATES):
         parts = members / members.sum(axis=0)
         members = members * ((ends / (members @ parts.T)) @ parts) + 1e-9
-    return np.divide(members, members.sum(axis=1, keepdims=True))
+    rows: FloatArray = members / members.sum(axis=1, keepdims=True)
+    return rows
 
 
 @njit(nogil=True)
