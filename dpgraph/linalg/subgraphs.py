@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
@@ -145,9 +146,10 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
     rank[np.argsort(degrees, kind="stable")] = np.arange(degrees.size)
     tails, heads = np.repeat(rank, degrees), rank[indices]
     upwards = heads > tails
-    tails, heads = tails[upwards], heads[upwards]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))])
-    return rank, starts, np.sort(tails * degrees.size + heads) % max(degrees.size, 1)
+    ends = tails[upwards], heads[upwards]
+    by_head = sparse.csc_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(degrees.size, degrees.size))
+    rows = by_head.tocsr()  # two counting sorts
+    return rank, rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
 
 
 @njit(nogil=True)
