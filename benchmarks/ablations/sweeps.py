@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 import dpgraph
-from benchmarks.ablations.harness import Ablation, Run
-from benchmarks.ablations.inputs import colouring, game, of, partition, planted, real, regular, with_dense_part
+from benchmarks.ablations.harness import Run, numbers
+from benchmarks.ablations.inputs import Make, colouring, game, of, partition, planted, real, regular, with_dense_part
 from dpgraph import tuning
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.releases.subgraphs import subgraphs_of
 
-Make = Callable[[int], Any]
 DELTA = 1e-6
 
 
@@ -151,19 +149,6 @@ DENSEST = tuple(
 
 
 # --- simplifications -------------------------------------------------------------------------------------------------
-
-
-def numbers(topic: Any, simplification: str, calls: tuple[Run, ...], **values: Any) -> Ablation:
-    """Other values of the numbers of a class."""
-    kind = type(topic).__name__
-    patches = tuple((topic, name, value) for name, value in values.items())
-    return Ablation(f"{kind}.{', '.join(values)}", simplification, patches, calls)
-
-
-def instead(constant: str, simplification: str, calls: tuple[Run, ...], *patches: Any) -> Ablation:
-    """Other code."""
-    return Ablation(constant, simplification, patches, calls)
-
 
 T = tuning
 

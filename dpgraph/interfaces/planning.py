@@ -331,7 +331,7 @@ def _simulate(
         strategy.check(chosen, CUT.part(CutFacts(n, arguments["max_weight"], arguments["epsilon"])))
     except InvalidParameterError as error:
         return MechanismPlan(strategy.name, False, note=str(error))
-    if arguments["delta"] == 0 and not strategy.pure(chosen):
+    if arguments["delta"] == 0 and not strategy.pure:
         return MechanismPlan(strategy.name, False, note="needs delta > 0")
     fractions, halts, std = [], 0, math.nan
     privacy: PrivacyReport | None = None

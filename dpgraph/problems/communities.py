@@ -27,7 +27,6 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import response_or_sweeps
-from dpgraph.problems.cut.solve import answer_degrees, answer_weights
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
 from dpgraph.problems.strategy import Facts, Registry, Strategy
@@ -74,8 +73,8 @@ def _by_response(
 ) -> ReleasedCommunities:
     of_answers, of_blocks = call.split(1 - COMMUNITIES.block_share, COMMUNITIES.block_share)
     flipped = release_flipped_graph(graph, of_answers)
-    labels = louvain(answer_weights(flipped)[0], facts.resolution, call.generator, runs=1)
-    expected, _ = answer_weights(flipped, _edges_inside(flipped, labels))
+    labels = louvain(flipped.expected_weights()[0], facts.resolution, call.generator, runs=1)
+    expected, _ = flipped.expected_weights(_edges_inside(flipped, labels))
     labels = louvain(expected, facts.resolution, call.generator)
     labels = largest_groups(labels, expected.sum(axis=1), _MOST)
     if facts.communities is not None and labels.max() >= facts.communities:
@@ -85,7 +84,7 @@ def _by_response(
     weights = BlockWeights.released(
         *release_block_weights(graph, labels, of_blocks, name="weights between communities")
     )
-    return ReleasedCommunities(labels, weights, graph.max_weight * answer_degrees(flipped))
+    return ReleasedCommunities(labels, weights, graph.max_weight * flipped.edge_counts())
 
 
 def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
@@ -94,7 +93,7 @@ def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
     An answer counts by the probability that it is true. What is asked is whether it lies inside a community, so this is
     the probability for a pair inside one.
     """
-    degrees, sizes, p = answer_degrees(flipped), np.bincount(labels).astype(np.float64), flipped.flip
+    degrees, sizes, p = flipped.edge_counts(), np.bincount(labels).astype(np.float64), flipped.flip
     ends = flipped.adjacency.tocoo().coords
     answers = float(np.count_nonzero(labels[ends[0]] == labels[ends[1]]))
     explained = float((np.bincount(labels, weights=degrees) ** 2).sum()) / float(degrees.sum())
@@ -104,20 +103,13 @@ def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
 #: ``run(options, graph, call, facts, total)`` returns labels, weights and degrees.
 COMMUNITY_STRATEGIES = Registry(
     "communities",
-    Strategy(
-        "bounded-iterates",
-        BoundedIterates,
-        pure=lambda _: True,
-        run=_by_sweeps,
-        unread=("noise",),
-    ),
+    Strategy("bounded-iterates", BoundedIterates, pure=True, run=_by_sweeps),
     Strategy(
         "randomized-response",
         RandomizedResponse,
-        pure=lambda _: True,
+        pure=True,
         run=_by_response,
         check=_check_response,
-        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     ),
 )
 _MAIN_SHARE = 1 - COMMUNITIES.total_share

@@ -96,7 +96,7 @@ def release(problem: Problem, read: Callable[[], Any], facts: Facts, asked: Aske
         choice = choice.then(answer)
     strategy, options = registry.take(choice)
     if spending.staged:
-        main = main.decide(pure=strategy.pure(options))
+        main = main.decide(pure=strategy.spends_no_delta(part))
     try:
         found, used = strategy.run(options, private, main, facts, known), strategy.name
     except MechanismHalted:

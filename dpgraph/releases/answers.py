@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.memory import memory_limit
@@ -60,6 +61,29 @@ class FlippedGraph:
     def sums(self, X: FloatArray) -> FloatArray:
         """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
         return np.asarray(self.adjacency @ X - self.flip * (X.sum(axis=0) - X))
+
+    def edge_counts(self) -> FloatArray:
+        """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""
+        p, n = self.flip, self.adjacency.shape[0]
+        answers = np.asarray(self.adjacency.sum(axis=1)).ravel()
+        unbiased = (answers - p * (n - 1)) / (1 - 2 * p)
+        spread = math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p)
+        return shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+
+    def expected_weights(self, more: float = 1.0) -> tuple[sparse.csr_array, float]:
+        """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
+
+        If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true
+        ones, an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is
+        an edge with probability about ab/(2m) beforehand, or so many times `more`. Degrees are estimated from the
+        answers. Pairs that answered 0 have little weight left, and every pair gets its mean.
+        """
+        B, p, w, degrees = self.adjacency, self.flip, self.max_weight, self.edge_counts()
+        n, total = degrees.size, float(degrees.sum())
+        row = np.repeat(np.arange(n), np.diff(B.indptr))
+        odds = more * degrees[row] * degrees[B.indices] / total * (1 - p) / p
+        weights = sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
+        return weights, w * p / (1 - p) * total / n**2
 
 
 def answer_noise(epsilon: float) -> float:

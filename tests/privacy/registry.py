@@ -704,7 +704,7 @@ def strategy_entries() -> list[Entry]:
         parameters = inspect.signature(first.code).parameters
         public = {name: value for name, value in first.options.items() if name in parameters and name != "delta"}
         for strategy in registry(public).strategies.values():
-            pure = strategy.pure(strategy.options())
+            pure = strategy.pure
             if (function, strategy.name) not in named:
                 made.append(replace(first, options=public | {"mechanism": strategy.name}, pure=pure))
     return made

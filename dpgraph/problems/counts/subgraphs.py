@@ -74,19 +74,19 @@ COUNTS = Registry(
     Strategy(
         "ladder",
         Ladder,
-        pure=lambda _: True,
+        pure=True,
         run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
     ),
     Strategy(
         "smooth",
         Smooth,
-        pure=lambda _: True,
+        pure=True,
         run=lambda _, subgraphs, pattern, call, delta: release_by_smooth_sensitivity(subgraphs, pattern, call),
     ),
     Strategy(
         "local-sensitivity",
         LocalSensitivity,
-        pure=lambda _: False,
+        pure=False,
         run=lambda _, subgraphs, pattern, call, delta: release_by_local_bounds(subgraphs, pattern, call, delta),
     ),
 )

@@ -1,27 +1,44 @@
 """What the strategies for a private normalized adjacency share."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.releases.eigenspaces.projector import check_rank
+from dpgraph.problems.strategy import Facts
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK
+from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.normalized import check_regularization
+from dpgraph.releases.normalized import Regularization, check_regularization
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
-#: Options that solvers of cuts read, and an embedding does not.
-SOLVER_OPTIONS = ("projection", "degree", "seeds", "rounds", "search", "local_search", "random_degree")
+#: rank="auto" of a strategy that releases a spectrum chooses among so many.
+MOST_RANKS = 8
 
 
-def check_options(options: Any, n: int, max_weight: float) -> None:
-    """Validate rank and regularisation, which all strategies have."""
-    check_rank(options.rank, n, options.max_rank)
-    check_regularization(options.regularization, n, max_weight)
+@dataclass(frozen=True)
+class EmbeddingFacts(Facts):
+    """What is public about a graph, and what is asked for; products of a `single` column are pure."""
+
+    rank: Rank = "auto"
+    regularization: Regularization = "auto"
+    coherence: str = "degree-corrected"
+    single: bool = False
+
+    @property
+    def columns(self) -> int:
+        """How many columns products have."""
+        return 1 if self.single else check_rank(self.rank, self.n, POWER_RANK)[-1]
+
+
+def check_facts(facts: EmbeddingFacts) -> None:
+    """Validate rank and regularisation."""
+    check_rank(facts.rank, facts.n, MOST_RANKS)
+    check_regularization(facts.regularization, facts.n, facts.max_weight)
 
 
 def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:

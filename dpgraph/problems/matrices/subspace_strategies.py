@@ -140,7 +140,7 @@ MATRICES = Registry(
     Strategy(
         "coherence",
         Projector,
-        pure=lambda _: False,
+        pure=False,
         run=_by_projector,
         check=lambda options, _: check_choice("certificate", options.certificate, CERTIFICATES),
         slack_share=lambda _: SLACK_SHARE,
@@ -148,16 +148,14 @@ MATRICES = Registry(
     Strategy(
         "noisy-power",
         NoisyPower,
-        pure=lambda _: False,
+        pure=False,
         run=_by_products,
-        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     ),
     Strategy(
         "gaussian",
         Gaussian,
-        pure=lambda _: False,
+        pure=False,
         run=_by_noisy_entries,
         check=_check,
-        unread=("rank", "max_rank", "regularization", "projection", "seeds", "rounds"),
     ),
 )

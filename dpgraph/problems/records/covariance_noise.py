@@ -39,13 +39,13 @@ def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: 
     strategy, options = LAWS.resolve(mechanism)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     if strategy is not None:
-        pure = strategy.pure(options)
+        pure = strategy.pure
         if not pure:
             require_delta(delta, f"mechanism={strategy.name!r}", "mechanism='auto'")
         return CovarianceNoise(strategy, options, moments, 0.0 if pure else delta)
     candidates = []
     for law in LAWS.strategies.values():
-        pure = law.pure(law.defaults)
+        pure = law.pure
         exact = law.name != "nuclear-laplace" or moments.size <= EXACT_NUCLEAR_LAPLACE_DIMENSION
         if exact and (pure or delta > 0):
             candidates.append(CovarianceNoise(law, law.defaults, moments, 0.0 if pure else delta))
@@ -104,7 +104,7 @@ def _pure_law(name: NuclearMechanism, options: type) -> Strategy:
         return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
     run = partial(_release, name)
-    return Strategy(name, options, pure=lambda _: True, run=run, expected=size)
+    return Strategy(name, options, pure=True, run=run, expected=size)
 
 
 #: The laws that ``mechanism=`` names.
@@ -115,7 +115,7 @@ LAWS = Registry(
     Strategy(
         "gaussian",
         SymmetricGaussian,
-        pure=lambda _: False,
+        pure=False,
         run=partial(_release, "gaussian"),
         expected=_gaussian_size,
     ),

@@ -10,12 +10,13 @@ from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
-from dpgraph.problems.options import Coherence
-from dpgraph.problems.strategy import Facts, Strategy
+from dpgraph.problems.embedding.strategy import EmbeddingFacts, release_mean_degree
+from dpgraph.problems.options import CoherentAdjacency
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     SLACK_SHARE,
@@ -24,15 +25,15 @@ from dpgraph.releases.eigenspaces.projector import (
     release_subspace,
 )
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
-from dpgraph.releases.normalized import check_degrees, normalized_operator, release_lower_bound
+from dpgraph.releases.normalized import check_degrees, check_regularization, normalized_operator, release_lower_bound
 from dpgraph.releases.totals import release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 
 
-def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
+def check_coherence(options: CoherentAdjacency, n: int, max_weight: float) -> None:
     """Validate what :func:`release_normalized_adjacency` reads of the options."""
-    check_options(options, n, max_weight)
+    check_regularization(options.regularization, n, max_weight)
     check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
     check_choice("certificate", options.certificate, CERTIFICATES)
     check_choice("low_degrees", options.low_degrees, ("floor", "halt"))
@@ -40,7 +41,7 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
 
 
 def release_normalized_adjacency(
-    graph: Graph, options: Coherence, mean_degree: float, call: Call, *, least_rank: int = 1
+    graph: Graph, options: CoherentAdjacency, mean_degree: float, call: Call, *, least_rank: int = 1
 ) -> PrivateNormalizedAdjacency:
     """Release a private normalized adjacency, given a private average degree, for a Gaussian part of a budget.
 
@@ -82,18 +83,33 @@ def release_normalized_adjacency(
     )
 
 
-def _run(options: Coherence, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
+_DEFAULTS = CoherentAdjacency()
+
+
+def _given(options: CoherentAdjacency, facts: EmbeddingFacts) -> CoherentAdjacency:
+    """The options with what was given beside them; what is given twice is refused."""
+    for name in ("rank", "regularization", "coherence"):
+        value, default = getattr(facts, name), getattr(_DEFAULTS, name)
+        if not (isinstance(value, str) and value == default):
+            if getattr(options, name) != default:
+                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
+            options = replace(options, **{name: value})
+    return options
+
+
+def _run(
+    options: CoherentAdjacency, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
+) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
-    options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
-    return release_normalized_adjacency(graph, options, mean, left)
+    published = replace(_given(options, facts), denoise=options.denoise is not False)  # "auto" does: rows are published
+    return release_normalized_adjacency(graph, published, mean, left)
 
 
 STRATEGY = Strategy(
     "coherence",
-    Coherence,
-    pure=lambda _: False,
+    CoherentAdjacency,
+    pure=False,
     run=_run,
-    check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),
+    check=lambda options, facts: check_coherence(_given(options, facts), facts.n, facts.max_weight),
     slack_share=lambda _: SLACK_SHARE,
-    unread=SOLVER_OPTIONS,
 )

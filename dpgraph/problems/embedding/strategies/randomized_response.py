@@ -12,9 +12,9 @@ from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published
+from dpgraph.problems.embedding.strategy import MOST_RANKS, EmbeddingFacts, check_facts, published
 from dpgraph.problems.options import RandomizedResponse
-from dpgraph.problems.strategy import Facts, Strategy
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.normalized import regularize
@@ -31,30 +31,32 @@ _ROUNDED, _EXACT = 0.02, 1e-8
 _KEPT = 40
 
 
-def _run(options: RandomizedResponse, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
+def _run(
+    _: RandomizedResponse, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
+) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair; everything else is computed from the answers.
 
-    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `max_rank`;
-    `regularization` "auto" is a multiple of the average degree of the answers; with `denoise`, eigenvectors are
-    estimated by message passing, where there are rows enough.
+    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most eight;
+    `regularization` "auto" is a multiple of the average degree of the answers. Eigenvectors are estimated by message
+    passing, where there are rows enough.
     """
     flipped = release_flipped_graph(graph, call)
     n, p = graph.n_vertices, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
-    tau = regularize(options.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
+    tau = regularize(facts.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
     root = 1 / np.sqrt(np.maximum(degrees + tau, max(tau, graph.max_weight)))
     operator = _operator(flipped, root)
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
     # No eigenvalue is much larger than the largest degree and the edge of the noise together.
     largest = 2 * size + float(np.max(root**2 * np.maximum(degrees, 0.0)))
-    count = check_rank(options.rank, n, options.max_rank)[-1]
+    count = check_rank(facts.rank, n, MOST_RANKS)[-1]
     values, vectors = _leading(operator, count, call.generator, max(_ROUNDED * size / largest, _EXACT))
-    if options.rank == "auto":
+    if facts.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     noisy = size > EMBEDDING.little_noise * abs(values[-1])  # else the law of rows is too coarse an estimate to help
-    if options.denoise and noisy and enough_rows(n, values.size):
+    if noisy and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
@@ -116,18 +118,17 @@ def _leading(
     return values[order], vectors[:, order]
 
 
-def _check(options: RandomizedResponse, facts: Facts) -> None:
-    check_options(options, facts.n, facts.max_weight)
+def _check(_: RandomizedResponse, facts: EmbeddingFacts) -> None:
+    check_facts(facts)
     check_response(facts.n, facts.epsilon)
-    n, count = facts.n, check_rank(options.rank, facts.n, options.max_rank)[-1]
+    n, count = facts.n, check_rank(facts.rank, facts.n, MOST_RANKS)[-1]
     check_memory(f"{count} eigenpairs of {n} vertices", vectors=(5, n, n) if 2 * count >= n else (10, n, count + 6))
 
 
 STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    pure=lambda _: True,
+    pure=True,
     run=_run,
     check=_check,
-    unread=SOLVER_OPTIONS,
 )
