@@ -72,12 +72,9 @@ EVEN, UNEVEN = of(partition, 800, 5, 30, 6, 0), of(partition, 1000, 8, 40, 6, 2.
 LARGE, VOTES = of(partition, 2000, 12, 60, 8, 2.5), of(real, "wiki-Vote")
 SWEPT = (
     modularity(EVEN, 0.8), modularity(EVEN, 2.0), modularity(UNEVEN, 0.7), modularity(UNEVEN, 2.5),
-    modularity(LARGE, 0.7), modularity(VOTES, 2.0),
+    modularity(LARGE, 0.7), modularity(LARGE, 2.0), modularity(VOTES, 2.0),
 )  # fmt: skip
-CHOSEN = (
-    modularity(UNEVEN, 0.7, "auto"), modularity(UNEVEN, 1.5, "auto"), modularity(LARGE, 0.7, "auto"),
-    modularity(LARGE, 2.0, "auto"), modularity(VOTES, 1.0, "auto"), modularity(VOTES, 4.0, "auto"),
-)  # fmt: skip
+CHOSEN = modularity(EVEN, 2.0, "auto"), modularity(UNEVEN, 2.0, "auto"), modularity(LARGE, 2.0, "auto")
 DRAWN = (
     synthetic(EVEN, 1.0), synthetic(EVEN, 4.0), synthetic(UNEVEN, 1.0), synthetic(UNEVEN, 4.0), synthetic(LARGE, 1.0),
     synthetic(of(real, "ca-GrQc"), 2.0),
@@ -85,17 +82,13 @@ DRAWN = (
 
 T = tuning
 ABLATIONS: list[Ablation] = [
-    numbers(T.COMMUNITIES, "no core answers", CHOSEN, core_best=1e9),
-    numbers(T.COMMUNITIES, "no core answers", SWEPT, core_best=1e9),
-    numbers(T.COMMUNITIES, "0", SWEPT, head=0.0),
-    numbers(T.COMMUNITIES, "none", CHOSEN, core_best=1e9, head=0.0),
-    numbers(T.COMMUNITIES, "1", SWEPT, sampling=1.0),
-    numbers(T.COMMUNITIES, "0", SWEPT, rounds_again=0),
-    numbers(T.COMMUNITIES, "0", SWEPT, merge_margin=0.0),
-    numbers(T.COMMUNITIES, "never a third", SWEPT, sweep_signals=()),
-    numbers(T.COMMUNITIES, "always two", SWEPT, second_sweep=0.0, sweep_signals=()),
-    numbers(T.COMMUNITIES, "0.05", SWEPT, degree_share=0.05),
-    numbers(T.COMMUNITIES, "20 labels", SWEPT, signal_per_label=1e-9),
+    numbers(T.COMMUNITIES, "0: none reads first", SWEPT, head=0.0),
+    numbers(T.COMMUNITIES, "6", SWEPT, signal_per_label=6.0),
+    numbers(T.COMMUNITIES, "25", SWEPT, signal_per_label=25.0),
     numbers(T.COMMUNITIES, "2", SWEPT, least_labels=2),
     numbers(T.COMMUNITIES, "100", SWEPT, most_labels=100),
+    numbers(T.COMMUNITIES, "0.2, as a synthetic graph", SWEPT, degree_share=0.2),
+    numbers(T.SYNTHESIS, "0.07, as communities", DRAWN, degree_share=0.07),
+    numbers(T.ANSWER_RULE, "2, as a cut", CHOSEN, communities=2),
+    numbers(T.ANSWER_RULE, "3, about", CHOSEN, edges_per_noise=3.0),
 ]  # fmt: skip

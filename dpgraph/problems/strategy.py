@@ -8,15 +8,17 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from dpgraph.arguments import require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.relation import Edge, Relation
 
-#: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
-MAIN_SHARE = 0.975
+#: Shares of the budget (of mu**2, or of epsilon if pure) for the total weight, for a strategy for cuts or labels, and
+#: for what its answer is worth.
+TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE = 0.005, 0.975, 0.02
 _EDGE = Edge()
 
 
@@ -33,6 +35,12 @@ class Facts:
     delta: float = 0.0
     weighted: bool = False
     neighbours: Relation = _EDGE
+
+    @classmethod
+    def of(cls, source: GraphSource, epsilon: Any, delta: Any, **asked: Any) -> Self:
+        """Of a graph that has not been read, for a budget that is checked here."""
+        epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+        return cls(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, **asked)
 
     @property
     def mu(self) -> float:
@@ -71,6 +79,8 @@ class Strategy:
     also_pure: Callable[[Any], bool] = lambda _: False
     #: ``slack_share(public)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
+    #: Whether it releases purely, delta being for good events alone (:meth:`~dpgraph.privacy.call.Call.stage`).
+    staged: bool = False
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
 
@@ -90,7 +100,9 @@ class Strategy:
         if not pure:
             shown = repr(self.name) if options == self.defaults else options
             require_delta(public.delta, f"mechanism={shown}", pure_alternative)
-        return Spending() if pure else Spending(public.delta, self.slack_share(public) * public.delta)
+        if pure:
+            return Spending()
+        return Spending(public.delta, self.slack_share(public) * public.delta, self.staged)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -234,7 +234,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response", "communities": 2},
         )
     ),
-    Entry(  # where the degrees at the ends of edges choose
+    Entry(  # a clique, in which few answers are false
         "private_communities",
         clique_neighbours,
         poisoned_graph(),

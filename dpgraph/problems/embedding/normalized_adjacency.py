@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
-from dpgraph.privacy.relation import Edge
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
@@ -115,7 +114,6 @@ def private_normalized_adjacency(  # noqa: PLR0913
     ((400, 2), 'randomized-response', 0.0)
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
     automatic = isinstance(mechanism, str) and mechanism == "auto"
     if coherence != "degree-corrected":  # one strategy reads it
@@ -125,11 +123,10 @@ def private_normalized_adjacency(  # noqa: PLR0913
                 f"coherence={coherence!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
             )
     columns, by_number = check_rank(rank, source.n_vertices, POWER_RANK)[-1], not isinstance(rank, str)
-    single = (columns == 1 and (automatic or by_number)) or (automatic and delta == 0 and not by_number)
-    facts = EmbeddingFacts(
-        source.n_vertices, source.max_weight, epsilon, delta, source.weighted, Edge(), rank, regularization, coherence,
-        single,
-    )  # fmt: skip
+    asked = {"rank": rank, "regularization": regularization, "coherence": coherence}
+    facts = EmbeddingFacts.of(source, epsilon, delta, **asked)
+    single = (columns == 1 and (automatic or by_number)) or (automatic and facts.delta == 0 and not by_number)
+    facts = replace(facts, single=single)
     released = release(EMBEDDING, source.read, facts, Asked(mechanism, accountant, rng))
     found: PrivateNormalizedAdjacency = released.found
     return replace(found, privacy=released.privacy)
