@@ -116,6 +116,7 @@ GSET = of(real, "G43")
 SIGNS = (
     cut(EVEN, 1.0), cut(EVEN, 4.0), cut(DENSE, 1.0), cut(THIN, 2.0), cut(HEAVY, 1.0), cut(HEAVY, 4.0), cut(GSET, 4.0),
 )  # fmt: skip
+SPARSE = cut(THIN, 0.8), cut(HEAVY, 0.5), parts(of(partition, 600, 3, 25, 0.2, 2.3), 3, 0.7)
 HALVES = cut(EVEN, 2.0, halves=True), cut(HEAVY, 2.0, halves=True)
 PARTS = (
     parts(of(partition, 500, 3, 50, 0.3, 0), 3, 1.5), parts(of(partition, 500, 3, 50, 0.3, 0), 3, 5.0),
@@ -153,11 +154,12 @@ DENSEST = tuple(
 T = tuning
 
 ABLATIONS = [
-    numbers(T.SWEEPS, "1", PARTS, noise=1.0),
     numbers(T.SWEEPS, "0", SIGNS, sparse=0.0),
-    numbers(T.SWEEPS, "infinity: signs", SIGNS, sharpness=1e9),
     numbers(T.SWEEPS, "0: none is left out", SIGNS, left_out=0.0),
-    numbers(T.SWEEPS, "0.05 for all", (*SIGNS, *PARTS), sparse_degree_share=0.05),
+    numbers(T.SWEEPS, "4", (*SIGNS, *PARTS), of_signs=4),
+    numbers(T.SWEEPS, "infinity: all degrees are even", SIGNS, even=1e9),
+    numbers(T.SWEEPS, "0.05 for all", SPARSE, sparse_degree_share=0.05),
+    numbers(T.SWEEPS, "0.1 for all", SIGNS, degree_share=0.1),
     numbers(T.COUNTS, "1", COUNTED, floor=1.0),
     numbers(T.TAILS, "1/2", TAILS, window=0.5),
     numbers(T.TAILS, "infinity", TAILS, clear_step=1e9),

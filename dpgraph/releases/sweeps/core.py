@@ -9,8 +9,6 @@ Where a field is weak beside its noise, all rows are read once (:mod:`~dpgraph.r
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from tqdm import tqdm
 
@@ -109,8 +107,7 @@ def release_repeated_sweeps(
                 new = response.start(block.size, generator)
             else:
                 known.fields.observe(block, *iterate.read(block))
-                sharpness = math.inf if t == sweeps - 1 else SWEEPS.sharpness
-                new = response.answer(block, known.fields.signal_to_noise(block), sharpness, iterate.X)
+                new = response.answer(block, known.fields.signal_to_noise(block), iterate.X)
             known.fields.moved(block, new - iterate.X[block])
             iterate.set(block, new)
         if t == 0:
