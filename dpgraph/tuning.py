@@ -80,14 +80,12 @@ class Power:
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 6  # At least so many
     least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
-    most: int = 24  # At most so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
     least_mu: float = 0.4  # See extra; > 0
-    trial: float = 0.35  # Extra columns may be dropped after this share of the iterations; in [0, 1]
-    trial_denoised: float = 0.5  # ... where rows are posterior means from then on; in [0, 1]
+    trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
-    core_share: float = 0.05  # Share for the r x r matrix in the basis
-    degree_share: float = 0.04  # Share for the degrees
+    # Share for the degrees, and for the r x r matrix in the basis; of a single vector too
+    side_share: float = 0.05
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
     # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
     noisy: float = 0.12
@@ -111,18 +109,12 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    degree_share: float = 0.06  # Share of epsilon for the degrees
-    value_share: float = 0.01  # Share of epsilon for the eigenvalue
-    products: float = 3.6  # products = 3.6 epsilon**0.52 from degrees close to the eigenvector; > 0
-    power: float = 0.52  # The exponent of epsilon; in (0, 1]
-    least: int = 2  # At least so many products
-    most: int = 16  # At most so many
+    products: float = 4.0  # products = 4 sqrt(epsilon) from degrees close to the eigenvector; > 0
     far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
-    unknown_products: float = 6.0  # But at least 6 epsilon**0.52; > 0
+    unknown_products: float = 6.0  # But at least 6 sqrt(epsilon); > 0
     far_least: int = 3  # At least so many of them
-    far_most: int = 24  # At most so many of them
-    decay: float = 0.1  # A product that is k iterations old counts decay**k while the vector is being found; in [0, 1]
-    last_decays: tuple[float, ...] = (0.5, 1.0)  # Candidates for that in the end, beside 0
+    # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
+    last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
     cappings: int = 3  # How often entries are cut off and the vector scaled back

@@ -11,6 +11,11 @@ from dpgraph.tuning import ANSWER_RULE
 RESPONSE, SWEEPS = "randomized-response", "bounded-iterates"
 
 
+def too_dear(n: int, epsilon: float) -> bool:
+    """Whether false answers would take minutes, or would not fit into memory: no problem takes them then."""
+    return expected_flips(n, epsilon) > flip_limit()
+
+
 def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_answers: float = math.inf) -> bool:
     """Whether randomised response with `epsilon` is the better of the two, by an average degree in edges.
 
@@ -26,10 +31,9 @@ def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_an
     be larger with q, in units of that variance: n s^2/d <= (q - 1)/c, c being the only number here that is fitted
     (:class:`~dpgraph.tuning.AnswerRule`).
 
-    Cost: never where false answers would take minutes or would not fit into memory, and at most `most_answers`.
+    Cost: never where answers are :func:`too_dear`, and at most `most_answers`.
     """
-    flips = expected_flips(n, epsilon)
-    if n < 2 or flips > flip_limit() or n * max(degree, 0.0) / 2 + flips > most_answers:
+    if n < 2 or too_dear(n, epsilon) or n * max(degree, 0.0) / 2 + expected_flips(n, epsilon) > most_answers:
         return False
     return degree * (labels - 1) >= ANSWER_RULE.edges_per_noise * (n - 1) * answer_noise(epsilon) ** 2
 
@@ -40,7 +44,7 @@ def response_or_sweeps(facts: Facts, epsilon: float, labels: int, *, most_answer
     `epsilon` is what randomised response would have. One bit tells little of a weight between 0 and `max_weight`:
     where such weights are declared, sweeps run.
     """
-    if facts.weighted or expected_flips(facts.n, epsilon) > flip_limit():
+    if facts.weighted or too_dear(facts.n, epsilon):
         return SWEEPS
 
     def by_average(total: Any) -> str:

@@ -95,6 +95,7 @@ def release(problem: Problem, read: Callable[[], Any], facts: Any, asked: Asked)
         delta=spending.delta,
         slack=spending.slack,
         staged=spending.staged,
+        least_mu=spending.least_mu,
     )
     private = read()
     first, main, last = call.split(*shares)

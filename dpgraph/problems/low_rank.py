@@ -14,7 +14,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
+from dpgraph.problems.embedding.strategies import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
 from dpgraph.problems.strategy import MAIN_SHARE, Facts
 from dpgraph.projections import project_nonnegative_spectral_ball

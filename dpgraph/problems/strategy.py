@@ -14,6 +14,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import LEAST_MU
 from dpgraph.privacy.relation import Edge, Relation
 
 #: Shares of the budget (of mu**2, or of epsilon if pure) for the total weight, for a strategy for cuts or labels, and
@@ -54,6 +55,8 @@ class Spending(NamedTuple):
     delta: float = 0.0
     slack: float = 0.0
     staged: bool = False
+    #: A smaller Gaussian-DP parameter is refused.
+    least_mu: float = LEAST_MU
 
 
 _NOTHING = Spending()
@@ -81,6 +84,8 @@ class Strategy:
     slack_share: Callable[[Any], float] = lambda _: 0.0
     #: Whether it releases purely, delta being for good events alone (:meth:`~dpgraph.privacy.call.Call.stage`).
     staged: bool = False
+    #: ``least_mu(public)``: the least Gaussian-DP parameter that it can be computed exactly for.
+    least_mu: Callable[[Any], float] = lambda _: LEAST_MU
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
 
@@ -102,7 +107,8 @@ class Strategy:
             require_delta(public.delta, f"mechanism={shown}", pure_alternative)
         if pure:
             return Spending()
-        return Spending(public.delta, self.slack_share(public) * public.delta, self.staged)
+        slack = self.slack_share(public) * public.delta
+        return Spending(public.delta, slack, self.staged, self.least_mu(public))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +167,31 @@ class Registry:
         """The same, with `auto` in the place of "auto"."""
         strategy, options = self.resolve(mechanism)
         return (strategy, options) if strategy is not None else self.take(auto)
+
+    def given(self, mechanism: Any, arguments: dict[str, Any]) -> Any:
+        """`mechanism` with the arguments beside it that are options of strategies; refuses what is given twice.
+
+        "auto" becomes the strategy that reads what was given, if only one does.
+        """
+        fields = [f for s in self.strategies.values() for f in dataclasses.fields(s.options)]
+        defaults = {field.name: field.default for field in reversed(fields)}
+        asked = {k: v for k, v in arguments.items() if not (isinstance(v, str) and v == defaults[k])}
+        strategy, options = self.resolve(mechanism)
+        if strategy is None:
+            readers = [s for s in self.strategies.values() if all(hasattr(s.defaults, name) for name in asked)]
+            if len(readers) != 1:
+                return mechanism
+            options = readers[0].defaults
+        for name, value in asked.items():
+            if not hasattr(options, name):
+                readers = [s for s in self.strategies.values() if hasattr(s.defaults, name)]
+                names = ", ".join(f"mechanism={s.name!r}" for s in readers)
+                raise InvalidParameterError(
+                    f"{name}={value!r} is read by {names} only; leave it out, or use that mechanism"
+                )
+            if getattr(options, name) not in (defaults[name], value):
+                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
+        return dataclasses.replace(options, **asked)
 
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""

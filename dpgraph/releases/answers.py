@@ -7,6 +7,7 @@ called answers, and flipped ones false.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -39,12 +40,17 @@ class FlippedGraph:
     ``w (bit - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
     """
 
-    # The answers, 0 or 1, symmetric, shape (n, n)
-    adjacency: sparse.csr_array
+    # The answers, 0 or 1, below the diagonal, shape (n, n)
+    lower: sparse.csr_array
     # Probability p of a false answer
     flip: float
     # Weight w of an edge
     max_weight: float
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """All of them, symmetric."""
+        return self.lower + self.lower.T.tocsr()
 
     @property
     def gain(self) -> float:
@@ -58,7 +64,7 @@ class FlippedGraph:
 
     def sums(self, X: FloatArray) -> FloatArray:
         """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
-        return np.asarray(self.adjacency @ X - self.flip * (X.sum(axis=0) - X))
+        return np.asarray(self.lower @ X + self.lower.T @ X - self.flip * (X.sum(axis=0) - X))
 
     def edge_counts(self) -> FloatArray:
         """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""
@@ -147,14 +153,13 @@ def release_flipped_graph(graph: Graph, call: Call) -> FlippedGraph:
     order = np.argsort(pairs)
     shares = lower.data[order] / graph.max_weight
     answers = call.noise.flipped_pairs(pairs[order], shares, n * (n - 1) // 2, exponent)
-    return FlippedGraph(_adjacency(answers, n), flip_probability(exponent), graph.max_weight)
+    return FlippedGraph(_lower(answers, n), flip_probability(exponent), graph.max_weight)
 
 
-def _adjacency(pairs: IntArray, n: int) -> sparse.csr_array:
-    """Adjacency matrix of increasing numbers of pairs: r (r - 1)/2 + c is the pair r > c."""
+def _lower(pairs: IntArray, n: int) -> sparse.csr_array:
+    """Lower triangle of the adjacency matrix of increasing numbers of pairs: r (r - 1)/2 + c is the pair r > c."""
     rows = np.arange(n + 1, dtype=np.int64)
     first = rows * (rows - 1) // 2
     indptr = np.searchsorted(pairs, first)
     columns = (pairs - np.repeat(first[:-1], np.diff(indptr))).astype(np.int32 if n < 2**31 else np.int64)
-    lower = sparse.csr_array((np.ones(pairs.size), columns, indptr), shape=(n, n))
-    return lower + lower.T.tocsr()
+    return sparse.csr_array((np.ones(pairs.size), columns, indptr), shape=(n, n))

@@ -7,7 +7,7 @@ import pytest
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.problems.embedding.rule import RESIDUAL, UNEVENNESS, choose_mechanism, noise_ratio
-from dpgraph.problems.embedding.strategies.noisy_power import Start
+from dpgraph.problems.embedding.strategies import Start
 from dpgraph.releases.eigenspaces.vector import DegreeResidual
 
 

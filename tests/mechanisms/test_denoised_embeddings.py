@@ -9,7 +9,7 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.problems.embedding.strategies import randomized_response
+from dpgraph.problems.embedding import strategies as embeddings
 from dpgraph.releases.eigenspaces import power_method as noisy_power
 from dpgraph.releases.eigenspaces.power_method import _shortened
 from dpgraph.tuning import POWER
@@ -32,7 +32,7 @@ def release(A, **options):
 def test_the_space_of_a_planted_cut_comes_closer_by_a_fifth(mechanism, epsilon, monkeypatch):
     A = planted_cut_sparse(1000, 120, -0.75, rng=0)[0]
     denoised = sine(A, release(A, epsilon=epsilon, mechanism=mechanism))
-    for module in (noisy_power, randomized_response):
+    for module in (noisy_power, embeddings):
         monkeypatch.setattr(module, "enough_rows", lambda *_: False)
     raw = sine(A, release(A, epsilon=epsilon, mechanism=mechanism))
     assert denoised < 0.8 * raw < 0.4

@@ -11,7 +11,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.answer_rule import response_or_sweeps
 from dpgraph.problems.cut.solve import Cut, cut_answers, solve
-from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
+from dpgraph.problems.embedding.strategies import check_gaussian
 from dpgraph.problems.low_rank import (
     check_advantage,
     check_low_rank,

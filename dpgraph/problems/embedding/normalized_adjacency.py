@@ -16,9 +16,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
-from dpgraph.problems.embedding.strategies import EMBEDDINGS
-from dpgraph.problems.embedding.strategies.noisy_power import release_start
-from dpgraph.problems.embedding.strategy import EmbeddingFacts
+from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, release_start
 from dpgraph.problems.options import NoisyPower
 from dpgraph.problems.strategy import Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK

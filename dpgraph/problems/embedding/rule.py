@@ -19,17 +19,15 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.problems.embedding.strategies.noisy_power import Start
+from dpgraph.problems.answer_rule import too_dear
+from dpgraph.problems.embedding.strategies import Start
 from dpgraph.problems.strategy import Undecided
-from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
+from dpgraph.releases.answers import answer_noise
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 
 #: Questions that a release answers: :func:`release_unevenness`, and
-#: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
+#: :func:`~dpgraph.problems.embedding.strategies.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
-
-#: Automatic answers stop at this part of the limit, ten million false ones: more take over five seconds.
-_FLIPS = 1 / 5
 
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
@@ -45,8 +43,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     """
     if rank > 1 and delta == 0:
         return "randomized-response"
-    flips = expected_flips(n, epsilon * (1 - EMBEDDING_RULE.share))  # a bit may come before the answers
-    if weighted or flips > _FLIPS * flip_limit():
+    if weighted or too_dear(n, epsilon * (1 - EMBEDDING_RULE.share)):  # a bit may come before the answers
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)

@@ -22,9 +22,9 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
-from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
+from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import RESIDUAL, VECTOR
+from dpgraph.tuning import POWER, RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
@@ -112,19 +112,19 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
+    degrees, std = release_degrees(graph, call.part(POWER.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
     iterations = _iterations(call.epsilon, residual, w * math.sqrt(n))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - VECTOR.value_share))
+    products = call.at_epsilon(call.epsilon * (1 - 2 * POWER.side_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.at_epsilon(call.epsilon * VECTOR.value_share).release(Measurement("core", value, l1=bound))
+    core = call.at_epsilon(call.epsilon * POWER.side_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
 
 
@@ -135,9 +135,9 @@ def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
     """
     if residual.is_large:
         found = VECTOR.far_products * epsilon * residual.quotient / size
-        unknown = VECTOR.unknown_products * epsilon**VECTOR.power
-        return int(min(max(round(found), round(unknown), VECTOR.far_least), VECTOR.far_most))
-    return int(min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most))
+        wanted = max(found, VECTOR.unknown_products * math.sqrt(epsilon), VECTOR.far_least)
+        return int(min(round(wanted), MOST_PRODUCTS))
+    return int(min(max(round(VECTOR.products * math.sqrt(epsilon)), 2), MOST_PRODUCTS))  # two cost what one does
 
 
 def _iterate(
@@ -161,7 +161,7 @@ def _iterate(
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))
-        seen.improve(VECTOR.decay)
+        seen.improve(0.0)
         Q = seen.basis()
         if steer and t < iterations - 1:
             Q = steer(seen, rows, variance / value**2 if value > 0 else math.inf)
