@@ -29,7 +29,6 @@ class Sweeps:
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
     degree_share: float = 0.05  # Share for the degrees
-    sparse_degree_share: float = 0.1  # The same where rows are read once
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _check_response(_: RandomizedResponse, facts: Facts) -> None:
 
 
 def _by_response(
-    _: RandomizedResponse, graph: Graph, call: Call, facts: CommunityFacts, _total: Any
+    _options: RandomizedResponse, graph: Graph, call: Call, facts: CommunityFacts, _total: Any
 ) -> ReleasedCommunities:
     of_answers, of_blocks = call.split(1 - COMMUNITIES.block_share, COMMUNITIES.block_share)
     flipped = release_flipped_graph(graph, of_answers)

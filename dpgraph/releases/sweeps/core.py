@@ -51,9 +51,8 @@ def release_core_iterates(
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     repeats = number_of_readings(oracle, w, mean_degree, epsilon)
-    for_degrees = SWEEPS.degree_share if repeats else SWEEPS.sparse_degree_share
-    degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    call = call.part(1 - for_degrees)
+    for_degrees, call = call.split(SWEEPS.degree_share, 1 - SWEEPS.degree_share)
+    degrees = release_usable_degrees(graph, mean_degree, for_degrees)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
