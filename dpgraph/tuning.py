@@ -48,8 +48,7 @@ class Communities:
 class Synthesis:
     """Shares of a synthetic graph (problems.synthesis); the rest is for its communities. See benchmarks.ablations."""
 
-    tails: float = 0.06  # For the degree distribution
-    triangles: float = 0.06  # For the count of triangles
+    numbers: float = 0.06  # For the degree distribution, and for the count of triangles
     edges: float = 0.01  # For the count of edges
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
 

@@ -101,15 +101,16 @@ def private_synthetic_graph(  # noqa: PLR0913
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     facts = Facts.of(source, epsilon, delta)
-    check_counts({"triangle": SYNTHESIS.triangles, "edge": SYNTHESIS.edges}, facts.epsilon)
+    check_counts({"triangle": SYNTHESIS.numbers, "edge": SYNTHESIS.edges}, facts.epsilon)
     wanted = most_communities(communities, facts.n)
     call = open_call(epsilon=facts.epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    of_tails, of_triangles, of_edges = call.split(SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges)
-    for_communities = 1 - SYNTHESIS.tails - SYNTHESIS.triangles - SYNTHESIS.edges
+    for_communities = 1 - 2 * SYNTHESIS.numbers - SYNTHESIS.edges
+    shares = SYNTHESIS.edges, for_communities, SYNTHESIS.numbers, SYNTHESIS.numbers
+    of_edges, of_groups, of_tails, of_triangles = call.split(*shares)
     graph = source.read().unweighted()
     subgraphs = subgraphs_of(graph)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
-    of_groups = CommunityFacts(
+    asked = CommunityFacts(
         facts.n,
         1.0,
         for_communities * facts.epsilon,
@@ -117,7 +118,7 @@ def private_synthetic_graph(  # noqa: PLR0913
         resolution=resolution,
         degree_share=SYNTHESIS.degree_share,
     )
-    found, _ = release_with_edges(graph, call.part(for_communities), of_groups, edges)
+    found, _ = release_with_edges(graph, of_groups, asked, edges)
     tails = release_degree_tails(graph, of_tails)
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
     counts = degree_counts(tails.value, facts.n, tails.std, 2.0 * edges)
