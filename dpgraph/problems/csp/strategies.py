@@ -22,7 +22,7 @@ from dpgraph.problems.low_rank import (
     solver_options,
 )
 from dpgraph.problems.options import BoundedIterates, Coherence, RandomizedResponse
-from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
+from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.constraints import (
     PrivateTables,
@@ -124,8 +124,9 @@ def _by_mean_field(
 
 # --- a label-extended matrix of low rank (DN25a, Algorithm 7.18), which is then solved like an exact one -------------
 
-#: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
-_EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
+#: Shares for the weight of the label-extended graph, as for the total weight, and for its matrix.
+_EXTENDED_SHARE = TOTAL_SHARE / MAIN_SHARE
+_MATRIX_SHARE = 1 - _EXTENDED_SHARE
 #: Up to so many rows the matrix is relaxed by default, a few seconds; ascents of larger ones end at equal values.
 _RELAXED = 600
 _STARTS, _SWEEPS = 16, 100
