@@ -218,7 +218,7 @@ def _by_noisy_entries(
 
 # Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
 
-#: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.reading_grid`).
+#: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.query_grid`).
 _LEAST_EPSILON = 2.0**-29
 
 
