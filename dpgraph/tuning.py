@@ -76,8 +76,7 @@ class Power:
     """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
-    least: int = 6  # At least so many
-    least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
+    least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
     least_mu: float = 0.4  # See extra; > 0
     trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
@@ -107,10 +106,7 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    products: float = 4.0  # products = 4 sqrt(epsilon) from degrees close to the eigenvector; > 0
-    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
-    unknown_products: float = 6.0  # But at least 6 sqrt(epsilon); > 0
-    far_least: int = 3  # At least so many of them
+    products: float = 4.0  # products = 4 sqrt(epsilon); > 0
     # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
@@ -139,8 +135,6 @@ class Residual:
 class GapTest:
     """Gap and coherence certified one after the other (releases.eigenspaces.gap_test)."""
 
-    gap_slack: float = 0.4  # Part of the slack for the gap
-    coherence_slack: float = 0.3  # Part of the slack for the coherence
     spectrum_share: float = 0.4  # Share for the spectrum
     accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
 
@@ -149,13 +143,10 @@ class GapTest:
 class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
-    attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
-    test_shares: tuple[float, float] = (0.1, 0.7)  # The test may take 25 shares in this range of what is left
     useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
-    bulk_values: int = 6  # Values of the spectrum beyond those of the candidates, which show where the bulk is
 
 
 @dataclass(frozen=True)
@@ -176,8 +167,6 @@ class Embedding:
     little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
     vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
-    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
-    products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
 @dataclass(frozen=True)
@@ -185,11 +174,7 @@ class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
     even_ratio: float = 2.0  # Answers are taken up to so many times the noise of products with even degrees; > 0
-    # A single vector: answers while the norm of a column of their noise is at most this; > 0
-    vector_column: float = 1.8
-    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
-    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
+    vector_entry: float = 0.05  # A single vector: answers while the noise of one of them is at most this; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0

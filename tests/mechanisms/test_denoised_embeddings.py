@@ -63,5 +63,5 @@ def test_posterior_means_steer_once_a_gap_shows(monkeypatch):
         return float(np.mean([sine(A, dpgraph.private_normalized_adjacency(A, **release, rng=s)) for s in range(3)]))
 
     steered = error()
-    monkeypatch.setattr(noisy_power, "POWER", replace(POWER, trial_denoised=1.0))
+    monkeypatch.setattr(noisy_power, "POWER", replace(POWER, trial=1.0))
     assert steered < 0.9 * error()

@@ -107,13 +107,13 @@ def release_low_rank_adjacency(
 
 def check_products(n: int, rank: int, mu: float = math.inf) -> None:
     """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
-    copies = 2 * _iterations(mu, POWER.least_denoised) + 2
+    copies = 2 * _iterations(mu) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
     check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
 
 
-def _iterations(mu: float, least: int) -> int:
-    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), MOST_PRODUCTS)), least)
+def _iterations(mu: float) -> int:
+    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), MOST_PRODUCTS)), POWER.least)
 
 
 def _extra(n: int, rank: int, mu: float) -> int:
@@ -128,7 +128,7 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 
 def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
     """Release products with iterates that improve, and refine the last basis."""
-    iterations = _iterations(call.mu, POWER.least_denoised if denoise else POWER.least)
+    iterations = _iterations(call.mu)
     step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial
     seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):

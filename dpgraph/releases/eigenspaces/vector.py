@@ -3,8 +3,7 @@
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
 all products at a row is one vector of a K-norm mechanism (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns
 would each have to be paid for. If the degrees are close to the eigenvector, an iterate is its posterior mean, with its
-largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
-more products are released.
+largest entries cut off as far as that pays; otherwise posterior means are taken whole.
 """
 
 import math
@@ -115,7 +114,8 @@ def release_leading_vector(
     degrees, std = release_degrees(graph, call.part(POWER.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
-    iterations = _iterations(call.epsilon, residual, w * math.sqrt(n))
+    wanted = round(VECTOR.products * math.sqrt(call.epsilon))  # fewer where there is more noise; two cost what one does
+    iterations = int(min(max(wanted, 2), MOST_PRODUCTS))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
@@ -126,18 +126,6 @@ def release_leading_vector(
     bound = sensitivity.adjacency_core(w, scaled)
     core = call.at_epsilon(call.epsilon * POWER.side_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
-
-
-def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
-    """Products to release: more where the start is far from the eigenvector, fewer where there is more noise.
-
-    `size` is the norm of a column of noise of scale w.
-    """
-    if residual.is_large:
-        found = VECTOR.far_products * epsilon * residual.quotient / size
-        wanted = max(found, VECTOR.unknown_products * math.sqrt(epsilon), VECTOR.far_least)
-        return int(min(round(wanted), MOST_PRODUCTS))
-    return int(min(max(round(VECTOR.products * math.sqrt(epsilon)), 2), MOST_PRODUCTS))  # two cost what one does
 
 
 def _iterate(
