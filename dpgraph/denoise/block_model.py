@@ -68,8 +68,10 @@ def draw_graph(
     starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
     simple = at_once(_made_simple, 16.0 * ends.size)
     tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
-    half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
-    return sparse.csr_array(half + half.T)
+    both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
+    A = sparse.coo_array((np.ones(2 * tails.size), both), shape=(n, n)).tocsr()
+    A.sort_indices()
+    return A
 
 
 def fit_density(
@@ -78,21 +80,23 @@ def fit_density(
     """The density of groups at which a drawn graph has about so many triangles.
 
     Triangles grow about linearly with rho^3: the search interpolates between two densities, one with too few triangles
-    and one with too many, by drawing a graph at each.
+    and one with too many, by drawing a graph at each. The numbers of two drawn graphs differ by about the root of what
+    is wanted, or more: so close is enough.
     """
 
     def excess(cube: float) -> float:
         A = draw_graph(degrees, labels, edges, cube ** (1 / 3), rng)
         return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
 
-    low, high = 0.0, 1.0
-    few, many = excess(low), excess(high)
-    if few >= 0 or many <= 0:
-        return 0.0 if few >= 0 else 1.0
+    low, high, close = 0.0, 1.0, max(_CLOSE * triangles, triangles**0.5)
+    if (few := excess(low)) >= -close:
+        return 0.0
+    if (many := excess(high)) <= close:
+        return 1.0
     for _ in range(_STEPS):
-        middle = low + (high - low) * min(max(-few / (many - few), 0.1), 0.9)
+        middle = low + (high - low) * min(max(-few / (many - few), 0.01), 0.99)
         found = excess(middle)
-        if abs(found) <= _CLOSE * triangles:
+        if abs(found) <= close:
             return float(middle ** (1 / 3))
         low, high, few, many = (middle, high, found, many) if found < 0 else (low, middle, few, found)
     return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
@@ -184,13 +188,13 @@ def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random
     wanted = np.clip(wanted, 0, K - 1)
     side = np.where(own == wanted, rng.integers(0, 2, stubs.size), own > wanted)
     between = np.minimum(own, wanted) * K + np.maximum(own, wanted)
-    order = np.lexsort((rng.random(stubs.size), side, between))
-    kind = (2 * between + side)[order]
-    place = np.arange(stubs.size) - np.searchsorted(kind, kind)  # among the stubs of one kind
-    match = (between[order] << 40) + place
-    lower, upper = kind % 2 == 0, kind % 2 == 1
-    _, first, second = np.intersect1d(match[lower], match[upper], assume_unique=True, return_indices=True)
-    return np.column_stack([stubs[order][lower][first], stubs[order][upper][second]])
+    kind = 2 * between + side
+    order = np.argsort(kind + rng.random(stubs.size))  # by kind, and at random in each
+    counts = np.bincount(kind, minlength=2 * K * K)
+    place = np.arange(stubs.size) - np.repeat(np.cumsum(counts) - counts, counts)  # among the stubs of one kind
+    joined = order[place < np.repeat(np.minimum(counts[::2], counts[1::2]).repeat(2), counts)]
+    lower = side[joined] == 0
+    return np.column_stack([stubs[joined[lower]], stubs[joined[~lower]]])
 
 
 @njit()
