@@ -177,7 +177,7 @@ def graphs(make: Callable[..., Any], *arguments: float) -> Callable[[int], Any]:
 
 GAP = strategies.Coherence(rank=2, certificate="gap-and-coherence")
 STABLE = strategies.Coherence(rank=2)
-POWER = strategies.NoisyPower(rank=2, denoise=False)
+POWER = "noisy-power"
 even, uneven, block, group = (partial(graphs, make) for make in (cut_graph, uneven_graph, block_graph, group_graph))
 
 EVEN, UNEVEN, DENSE, SPARSE = even(300, 40, -0.4), uneven(300, 40, -0.3), even(300, 120, -0.25), even(400, 10, -0.6)
@@ -264,7 +264,7 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for epsilon in (4.0, 6.0, 8.0)
     ),
     "Embedding.left": tuple(
-        embedding(make, 2, epsilon, strategies.RandomizedResponse(rank=2, denoise=False))
+        embedding(make, 2, epsilon, "randomized-response")
         for make in (TWO, UNEVEN_TWO)
         for epsilon in (0.4, 0.8)
     ),

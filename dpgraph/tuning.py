@@ -26,92 +26,46 @@ class Sweeps:
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
     of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
-    # Labels as often as the standard deviation of a reading is below this part of sqrt(degree/labels), or twice; > 0
-    noise: float = 0.7
-    sharpness: float = 8.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
     degree_share: float = 0.05  # Share for the degrees
-    sparse_degree_share: float = 0.1  # The same where rows are read once
 
 
 @dataclass(frozen=True)
 class Communities:
-    """Communities by sweeps that read an edge once (releases.sweeps.communities), or by answers.
+    """Communities by sweeps that read an edge once (releases.sweeps.communities); see benchmarks.ablations."""
 
-    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
-    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
-    that are in no table, where neighbouring values differ by less than the noise of the comparison.
-    """
-
-    total_share: float = 0.005  # Share for the total weight, which chooses between sweeps and answers
-    degree_share: float = 0.07  # Share of the rest for the degrees
-    block_share: float = 0.01  # Share of the rest for the weights after each sweep, and in the end
-    merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
-    # A second sweep is worth its price from this epsilon (root mean square degree) on; > 0
-    second_sweep: float = 22.0
-    # A third, fourth, ... from this epsilon (average degree) on; > 0, increasing
-    sweep_signals: tuple[float, ...] = (60.0, 250.0)
-    signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
+    degree_share: float = 0.07  # Share for the degrees
+    block_share: float = 0.01  # Share for the weights after each sweep, and in the end
+    # Labels to begin with = epsilon (root mean square degree)/signal_per_label; from two on there are two sweeps; > 0
+    signal_per_label: float = 12.5
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
-    head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
-    head_sweeps: int = 2  # There are such rows for so many sweeps
-    # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
-    core_ratio: float = 4.0
-    core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]
-    core_best: float = 1.8  # None do if the largest such number is less; > 0
-    least_core: int = 50  # At least so many rows; >= 3
-    most_core: int = 3000  # At most so many
-    most_vectors: int = 24  # Of answers: at most so many eigenvectors; >= 1
-    above_noise: float = 1.05  # Eigenvalues are no noise from so many times the edge of its spectrum on; >= 1
-    starts: int = 4  # Starts of k-means, of which the best counts; >= 1
-    rounds: int = 20  # At most so many rounds of moves by answers; >= 1
-    moving_part: float = 0.7  # In a round this part of the vertices may move; in (0, 1]
-    rounds_again: int = 10  # Rounds by answers and counts together, after a backward sweep; >= 0
-    sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
-
-
-@dataclass(frozen=True)
-class CommunitySweeps:
-    """How sweeps for communities share what they may spend (releases.sweeps.communities)."""
-
-    degrees: float  # Share for the degrees
-    # Sweeps are two at most, and the first of two has this share of what they read; in (0, 1). None: all are equal
-    first: float | None = None
-    # The part p of a row's edges is seen with standard deviation dispersion p (1 - p) beside chance; >= 0
-    dispersion: float = 0.0
-    core_best: float = 1.0  # Times that of Communities; > 0
+    head: float = 0.2  # Share of the rows that read each other first where there are two sweeps; in (0, 1)
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Shares of a synthetic graph (problems.synthesis); they add up to 1.
+    """Shares of a synthetic graph (problems.synthesis), and its groups (denoise.block_model); see benchmarks.ablations.
 
-    Shares: fitted by benchmarks/synthetic_graphs.py --fit, which shows other values too, to three colleges that are in
-    no table. The numbers of sweeps: compared by hand on eight graphs, some of them those of tables.
+    The rest of the budget is for communities. Groups were compared on five graphs of the table, and judged on three
+    colleges that are in no table.
     """
 
-    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
-    tails: float = 0.06  # For the degree distribution
-    triangles: float = 0.06  # For the count of triangles
+    numbers: float = 0.06  # For the degree distribution, and for the count of triangles
     edges: float = 0.01  # For the count of edges
-    # NMI of labels at epsilon 1 with degrees 0.12 and equal sweeps: Reed98 0.14, Haverford76 0.36; here 0.14, 0.43
-    sweeps: CommunitySweeps = CommunitySweeps(degrees=0.2, first=0.75, dispersion=0.7, core_best=1.28)
+    degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
+    group_power: float = 0.5  # A vertex has groups in proportion to this power of its degree
+    group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
 
 
 @dataclass(frozen=True)
 class AnswerRule:
-    """When all pairs answer by randomised response (problems.answer_rule): by the edges of a vertex ...
+    """When all pairs answer by randomised response (problems.answer_rule); benchmarks/answer_rule.py judges it."""
 
-    Chosen on nineteen graphs, random, planted and real; benchmarks/answer_rule.py judges it on others.
-    """
-
-    # ... times the number of labels, from so many on, over the variance of all answers at a vertex; > 0
-    edges_per_noise: float = 10 / 3
-    most_labels: int = 8  # More labels count as so many, and communities do; >= 3
-    share: float = 0.01  # Share for the average degree at the ends of edges, where the average one does not decide
+    # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
+    edges_per_noise: float = 5 / 3
+    communities: int = 8  # Communities count as so many labels; >= 3
 
 
 @dataclass(frozen=True)

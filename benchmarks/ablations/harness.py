@@ -31,9 +31,8 @@ class Ablation:
 
 def numbers(topic: Any, simplification: str, calls: tuple[Run, ...], **values: Any) -> Ablation:
     """Other values of the numbers of a class."""
-    kind = type(topic).__name__
     patches = tuple((topic, name, value) for name, value in values.items())
-    return Ablation(f"{kind}.{', '.join(values)}", simplification, patches, calls)
+    return Ablation(f"{type(topic).__name__}.{', '.join(values)}", simplification, patches, calls)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ PRODUCTS = (
     space(MAIL, 2, 6.0), space(EVEN, 2, 5.0),
 )  # fmt: skip
 PLAIN = tuple(
-    space(make, rank, epsilon, strategies.NoisyPower(rank=rank, denoise=False))
+    space(make, rank, epsilon, "noisy-power")
     for make, rank, epsilon in ((TWO, 2, 2.0), (THREE, 3, 4.0), (COLLEGE, 2, 4.0), (FOUR, 4, 0.6))
 )
 AUTO_VECTOR = tuple(

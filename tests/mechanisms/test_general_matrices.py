@@ -118,7 +118,7 @@ def test_what_a_strategy_does_not_read_is_refused_before_the_budget_is_debited()
     A = np.diag([np.nan, 1.0, 0.0])
     for options, message in (
         ({"mechanism": "noisy-power", "certificate": "stability"}, "read by mechanism='coherence' only"),
-        ({"mechanism": dpgraph.strategies.NoisyPower(denoise=False)}, "denoise"),
+        ({"mechanism": dpgraph.strategies.RandomizedResponse()}, "mechanism must be one of"),
         ({"mechanism": dpgraph.strategies.Projector(certificate="gap")}, "certificate"),
         (
             {"mechanism": "randomized-response"},

@@ -1,7 +1,7 @@
 """The strategies for a private normalized adjacency: ``run(options, graph, call, facts, known)``."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
-from dpgraph.problems.options import Coherence, Gaussian, NoisyPower, RandomizedResponse
+from dpgraph.problems.options import CoherentAdjacency, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.problems.strategy import Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
@@ -25,6 +25,7 @@ from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     SLACK_SHARE,
+    Rank,
     check_rank,
     release_core,
     release_subspace,
@@ -38,6 +39,7 @@ from dpgraph.releases.eigenspaces.vector import (
     rough_epsilon,
 )
 from dpgraph.releases.normalized import (
+    Regularization,
     check_degrees,
     check_regularization,
     normalized_operator,
@@ -51,14 +53,29 @@ from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
-#: Options that solvers of cuts read, and an embedding does not.
-SOLVER_OPTIONS = ("projection", "degree", "seeds", "rounds", "search", "local_search", "random_degree")
+#: rank="auto" of a strategy that releases a spectrum chooses among so many.
+MOST_RANKS = 8
 
 
-def check_options(options: Any, n: int, max_weight: float) -> None:
-    """Validate rank and regularisation, which all strategies have."""
-    check_rank(options.rank, n, options.max_rank)
-    check_regularization(options.regularization, n, max_weight)
+@dataclass(frozen=True)
+class EmbeddingFacts(Facts):
+    """What is public about a graph, and what is asked for; products of a `single` column are pure."""
+
+    rank: Rank = "auto"
+    regularization: Regularization = "auto"
+    coherence: str = "degree-corrected"
+    single: bool = False
+
+    @property
+    def columns(self) -> int:
+        """How many columns products have."""
+        return 1 if self.single else check_rank(self.rank, self.n, POWER_RANK)[-1]
+
+
+def check_facts(facts: EmbeddingFacts) -> None:
+    """Validate rank and regularisation."""
+    check_rank(facts.rank, facts.n, MOST_RANKS)
+    check_regularization(facts.regularization, facts.n, facts.max_weight)
 
 
 def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:
@@ -88,9 +105,9 @@ def published(
 # --- the coherence-aware projector, and a small core (DN25a, Algorithms 5.2 to 6.2) -----------------------------------
 
 
-def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
+def check_coherence(options: CoherentAdjacency, n: int, max_weight: float) -> None:
     """Validate what :func:`release_normalized_adjacency` reads of the options."""
-    check_options(options, n, max_weight)
+    check_regularization(options.regularization, n, max_weight)
     check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
     check_choice("certificate", options.certificate, CERTIFICATES)
     check_choice("low_degrees", options.low_degrees, ("floor", "halt"))
@@ -98,7 +115,7 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
 
 
 def release_normalized_adjacency(
-    graph: Graph, options: Coherence, mean_degree: float, call: Call, *, least_rank: int = 1
+    graph: Graph, options: CoherentAdjacency, mean_degree: float, call: Call, *, least_rank: int = 1
 ) -> PrivateNormalizedAdjacency:
     """Release a private normalized adjacency, given a private average degree, for a Gaussian part of a budget.
 
@@ -140,18 +157,33 @@ def release_normalized_adjacency(
     )
 
 
-def _by_projector(options: Coherence, graph: Graph, call: Call, facts: Facts, known: Any) -> PrivateNormalizedAdjacency:
+_DEFAULTS = CoherentAdjacency()
+
+
+def _given(options: CoherentAdjacency, facts: EmbeddingFacts) -> CoherentAdjacency:
+    """The options with what was given beside them; what is given twice is refused."""
+    for name in ("rank", "regularization", "coherence"):
+        value, default = getattr(facts, name), getattr(_DEFAULTS, name)
+        if not (isinstance(value, str) and value == default):
+            if getattr(options, name) != default:
+                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
+            options = replace(options, **{name: value})
+    return options
+
+
+def _by_projector(
+    options: CoherentAdjacency, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
+) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
-    options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
+    options = replace(_given(options, facts), denoise=options.denoise is not False)  # "auto" does: rows are published
     return release_normalized_adjacency(graph, options, mean, left)
 
 
 # --- symmetric Gaussian noise on all entries (DTTZ14) -----------------------------------------------------------------
 
 
-def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
-    """Validate options for a graph of n vertices."""
-    check_options(options, n, max_weight)
+def check_gaussian(n: int) -> None:
+    """Refuse a graph of too many vertices."""
     if n > NOISY_LIMIT:
         raise InvalidParameterError(
             f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {NOISY_LIMIT}; got n = {n}. "
@@ -161,12 +193,12 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
 
 
 def _by_noisy_entries(
-    options: Gaussian, graph: Graph, call: Call, facts: Facts, known: Any
+    _: Gaussian, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
 ) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
-    noisy = release_noisy_matrix(graph, options.regularization, mean, left)
-    ranks = check_rank(options.rank, graph.n_vertices, options.max_rank)
-    basis, values, spectrum, _ = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
+    noisy = release_noisy_matrix(graph, facts.regularization, mean, left)
+    ranks = check_rank(facts.rank, facts.n, MOST_RANKS)
+    basis, values, spectrum, _sine = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=noisy.degrees,
@@ -209,23 +241,25 @@ def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
     return Start(mean, residual), call.rest()
 
 
-def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
+def release_vector(
+    regularization: Regularization, graph: Graph, start: Start, call: Call
+) -> PrivateNormalizedAdjacency:
     """Release the leading eigenvector for a pure part of a budget.
 
     What is released is an eigenvector of the normalized matrix, which is one of the adjacency matrix as far as tau is
     large. At small epsilon noise is what hurts, and a smaller tau holds back the vertices of largest degree.
     """
     multiple = max(EMBEDDING.regularization, EMBEDDING.vector_regularization * min(call.epsilon / 2, 1.0))
-    tau = regularize(options.regularization, start.mean_degree, graph.max_weight, multiple)
-    released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
+    tau = regularize(regularization, start.mean_degree, graph.max_weight, multiple)
+    released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=True)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
-def _check_products(options: NoisyPower, facts: Facts) -> None:
-    check_options(options, facts.n, facts.max_weight)
-    mu = math.inf if options.rank == 1 else facts.mu  # a single vector has its own number of products
-    check_products(facts.n, check_rank(options.rank, facts.n, POWER_RANK)[-1], mu)
-    if options.rank == 1 and facts.epsilon < _LEAST_EPSILON:
+def _check_products(_: NoisyPower, facts: EmbeddingFacts) -> None:
+    check_facts(facts)
+    mu = math.inf if facts.single else facts.mu  # a single vector has its own number of products
+    check_products(facts.n, facts.columns, mu)
+    if facts.single and facts.epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
             f"products of a single vector need epsilon >= {_LEAST_EPSILON:.2g}: below, their noise cannot be drawn "
             f"exactly; got {facts.epsilon:g}"
@@ -233,15 +267,14 @@ def _check_products(options: NoisyPower, facts: Facts) -> None:
 
 
 def _by_products(
-    options: NoisyPower, graph: Graph, call: Call, facts: Facts, known: Start | None
+    _: NoisyPower, graph: Graph, call: Call, facts: EmbeddingFacts, known: Start | None
 ) -> PrivateNormalizedAdjacency:
-    if options.rank == 1:
+    if facts.single:
         start, rest = (known, call) if known else release_start(graph, call)
-        return release_vector(options, graph, start, rest)
+        return release_vector(facts.regularization, graph, start, rest)
     mean, left = release_mean_degree(graph, call)
-    tau = regularize(options.regularization, mean, graph.max_weight)
-    rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
-    released = release_low_rank_adjacency(graph, rank, left, regularization=tau, denoise=options.denoise)
+    tau = regularize(facts.regularization, mean, graph.max_weight)
+    released = release_low_rank_adjacency(graph, facts.columns, left, regularization=tau, denoise=True)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
@@ -258,37 +291,33 @@ _KEPT = 40
 
 
 def _by_answers(
-    options: RandomizedResponse, graph: Graph, call: Call, facts: Facts, known: Any
+    _: RandomizedResponse, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
 ) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair; everything else is computed from the answers.
 
-    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `max_rank`;
-    `regularization` "auto" is a multiple of the average degree of the answers; with `denoise`, eigenvectors are
-    estimated by message passing, where there are rows enough.
+    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most eight; `regularization`
+    "auto" is a multiple of the average degree of the answers. Eigenvectors are estimated by message passing, where
+    there are rows enough.
     """
     flipped = release_flipped_graph(graph, call)
     n, p = graph.n_vertices, flipped.flip
     degrees = flipped.gain * flipped.sums(np.ones((n, 1)))[:, 0]
-    tau = regularize(options.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
+    tau = regularize(facts.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
     root = 1 / np.sqrt(np.maximum(degrees + tau, max(tau, graph.max_weight)))
     operator = _operator(flipped, root)
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
     # No eigenvalue is much larger than the largest degree and the edge of the noise together.
     largest = 2 * size + float(np.max(root**2 * np.maximum(degrees, 0.0)))
-    count = check_rank(options.rank, n, options.max_rank)[-1]
+    count = check_rank(facts.rank, n, MOST_RANKS)[-1]
     edge = EMBEDDING.above_noise * 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
-    if options.rank == "auto":
+    if facts.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
-    if (
-        options.denoise
-        and abs(values[0]) > edge
-        and size > EMBEDDING.little_noise * abs(values[-1])
-        and enough_rows(n, values.size)
-    ):
+    noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
+    if noisy and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
@@ -354,47 +383,43 @@ def _leading(
     return values[order], vectors[:, order]
 
 
-def _check_answers(options: RandomizedResponse, facts: Facts) -> None:
-    check_options(options, facts.n, facts.max_weight)
+def _check_answers(_: RandomizedResponse, facts: EmbeddingFacts) -> None:
+    check_facts(facts)
     check_response(facts.n, facts.epsilon)
-    n, count = facts.n, check_rank(options.rank, facts.n, options.max_rank)[-1]
+    n, count = facts.n, check_rank(facts.rank, facts.n, MOST_RANKS)[-1]
     check_memory(f"{count} eigenpairs of {n} vertices", vectors=(5, n, n) if 2 * count >= n else (10, n, count + 6))
+
+
+def _check_noisy_entries(_: Gaussian, facts: EmbeddingFacts) -> None:
+    check_facts(facts)
+    check_gaussian(facts.n)
 
 
 EMBEDDINGS = Registry(
     "a normalized adjacency, and of similarities",
     Strategy(
         "coherence",
-        Coherence,
-        pure=lambda _: False,
+        CoherentAdjacency,
+        pure=False,
         run=_by_projector,
-        check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),
+        check=lambda options, facts: check_coherence(_given(options, facts), facts.n, facts.max_weight),
         slack_share=lambda _: SLACK_SHARE,
-        unread=SOLVER_OPTIONS,
     ),
     Strategy(
         "gaussian",
         Gaussian,
-        pure=lambda _: False,
+        pure=False,
         run=_by_noisy_entries,
-        check=lambda options, facts: check_gaussian(options, facts.n, facts.max_weight),
-        slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,
-        unread=SOLVER_OPTIONS,
+        check=_check_noisy_entries,
+        slack_share=lambda facts: 0.0 if facts.regularization == "auto" else SLACK_SHARE,
     ),
     Strategy(
         "noisy-power",
         NoisyPower,
-        pure=lambda options: options.rank == 1,
+        pure=False,
+        also_pure=lambda facts: facts.single,
         run=_by_products,
         check=_check_products,
-        unread=("max_rank", *SOLVER_OPTIONS),
     ),
-    Strategy(
-        "randomized-response",
-        RandomizedResponse,
-        pure=lambda _: True,
-        run=_by_answers,
-        check=_check_answers,
-        unread=SOLVER_OPTIONS,
-    ),
+    Strategy("randomized-response", RandomizedResponse, pure=True, run=_by_answers, check=_check_answers),
 )

@@ -146,7 +146,7 @@ MATRICES = Registry(
     Strategy(
         "coherence",
         Projector,
-        pure=lambda _: False,
+        pure=False,
         run=_by_projector,
         check=_check_projector,
         slack_share=lambda _: SLACK_SHARE,
@@ -155,18 +155,16 @@ MATRICES = Registry(
     Strategy(
         "noisy-power",
         NoisyPower,
-        pure=lambda _: False,
+        pure=False,
         run=_by_products,
         check=lambda _, facts: check_steps(facts.shape, facts.ranks[-1]),
-        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     ),
     Strategy(
         "gaussian",
         Gaussian,
-        pure=lambda _: False,
+        pure=False,
         run=_by_noisy_entries,
         check=_check_entries,
-        unread=("rank", "max_rank", "regularization", "projection", "seeds", "rounds"),
     ),
 )
 #: "auto" takes products, unless a rank is to be found: on the tables of eigenspaces no other strategy is better at any
