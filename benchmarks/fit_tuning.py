@@ -209,6 +209,7 @@ BY_SIZE = (
 )
 MANY = block(1600, 2, 30, 0.0)
 HIDDEN = group(1600, 40, 0.6, 2.8)
+FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (2.0, 2.4, 2.8))
 FAR = (
     embedding(group(1600, 100, 0.7, 25), 1, 4.0, "noisy-power"),
     embedding(group(1600, 100, 0.7, 25), 1, 6.0, "noisy-power"),
@@ -225,6 +226,10 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Power": PRODUCTS,
     "Vector": LEADING,
     "Residual": FAR,
+    "Vector.far_products": FAR,
+    "Vector.unknown_products": FAR,
+    "Vector.far_least": FAR,
+    "Vector.far_most": FAR,
     "GapTest.accepted_noise": tuple(
         embedding(make, 0, 4.0, strategies.Coherence(certificate="gap-and-coherence"), DELTA) for make in BY_RANK
     ),
@@ -265,10 +270,16 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     ),
     "Embedding.vector_total_share": LEADING,
     "Embedding.vector_regularization": (*LEADING, embedding(HUBS, 1, 4.0, "noisy-power")),
+    "Embedding.answers_find": FOR_HIDDEN,
+    "Embedding.products_find": FOR_HIDDEN,
     "EmbeddingRule": FOR_VECTOR,
     "EmbeddingRule.even_ratio": (*BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
     "EmbeddingRule.least_degree": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_RATIO, *BY_SIZE),
+    "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
+    "EmbeddingRule.vector_by_answers": tuple(
+        embedding(group(1600, 100, 0.7, 25), 1, epsilon) for epsilon in (2.0, 4.0, 5.0)
+    ),
     "EmbeddingRule.uneven": tuple(
         embedding(block(300, 2, 150, spread), 2, epsilon, delta=DELTA)
         for spread in (0.3, 0.6)
@@ -290,7 +301,8 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
     "Power.least": (4, 6, 12, 16),
-    "Power.refinements": (0, 1, 6),
+    "Vector.power": (0.25, 0.75, 1.0),
+    "Vector.decay": (0.0, 0.3, 0.6),
     "Vector.last_decays": ((), (0.5,), (1.0,), (0.25, 0.5, 0.75, 1.0)),
     "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
     "Vector.second": (0.3, 0.8, 1.0),

@@ -1,4 +1,4 @@
-"""Load: processor seconds, memory and exponents of private releases and of readers, from 10^5 to 10^7 vertices.
+"""Load: processor seconds, memory and exponents of private releases and of readers, from 10^3 to 10^7 vertices.
 
 Beside them scipy's eigsh of the pairs that an embedding releases, without privacy, and the readers of pandas, igraph
 and networkx. Every line is measured in a process of its own, on one thread, after compilation; graphs are made before,
@@ -33,7 +33,7 @@ Run = Callable[[], object]
 DELTA = 1e-6
 FOLDER = Path(gettempdir()) / "dpgraph-load"
 #: Vertices, and average degree. The largest graph would not fit into 8 GB with twice as many edges.
-SIZES = {100_000: 20, 1_000_000: 20, 10_000_000: 10}
+SIZES = {1_000: 20, 10_000: 20, 100_000: 20, 1_000_000: 20, 10_000_000: 10}
 #: Enough lines for the compiled loops of the reader, which are compiled or loaded outside the clock.
 SMALL = 10_000
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -87,12 +87,9 @@ class Power:
     least_mu: float = 0.4  # See extra; > 0
     trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
-    # Share for the degrees, and for the r x r matrix in the basis; of a single vector too
-    side_share: float = 0.05
+    core_share: float = 0.05  # Share for the r x r matrix in the basis
+    degree_share: float = 0.04  # Share for the degrees
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
-    # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
-    noisy: float = 0.12
-    refinements: int = 3  # Projections onto the last estimate in the end
 
 
 @dataclass(frozen=True)
@@ -112,9 +109,18 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    products: float = 4.0  # products = 4 sqrt(epsilon); > 0
-    # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
-    last_decays: tuple[float, ...] = (0.5, 1.0)
+    degree_share: float = 0.06  # Share of epsilon for the degrees
+    value_share: float = 0.01  # Share of epsilon for the eigenvalue
+    products: float = 3.6  # products = 3.6 epsilon**0.52 from degrees close to the eigenvector; > 0
+    power: float = 0.52  # The exponent of epsilon; in (0, 1]
+    least: int = 2  # At least so many products
+    most: int = 16  # At most so many
+    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
+    unknown_products: float = 6.0  # But at least 6 epsilon**0.52; > 0
+    far_least: int = 3  # At least so many of them
+    far_most: int = 24  # At most so many of them
+    decay: float = 0.1  # A product that is k iterations old counts decay**k while the vector is being found; in [0, 1]
+    last_decays: tuple[float, ...] = (0.5, 1.0)  # Candidates for that in the end, beside 0
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
     cappings: int = 3  # How often entries are cut off and the vector scaled back
@@ -173,6 +179,8 @@ class Embedding:
     little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
     vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
+    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
+    products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,11 @@ class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
     even_ratio: float = 2.0  # Answers are taken up to so many times the noise of products with even degrees; > 0
-    vector_entry: float = 0.05  # A single vector: answers while the noise of one of them is at most this; > 0
+    # A single vector: answers while the norm of a column of their noise is at most this; > 0
+    vector_column: float = 1.8
+    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
+    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
+    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0

@@ -189,7 +189,7 @@ class Registry:
                 raise InvalidParameterError(
                     f"{name}={value!r} is read by {names} only; leave it out, or use that mechanism"
                 )
-            if getattr(options, name) not in (defaults[name], value):
+            if getattr(options, name) != defaults[name]:
                 raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
         return dataclasses.replace(options, **asked)
 

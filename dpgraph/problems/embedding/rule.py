@@ -7,10 +7,11 @@ public arguments say which error is smaller. If they are uneven, as in nearly al
 and answers win; so they do where edges are few. Where the cases differ, one private bit decides.
 
 The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
-and earlier if the degrees are far from the vector and answers find it.
+and earlier if the degrees are far from the vector.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -55,20 +56,24 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
-    """Answers where their noise is little, or where they find a vector that the degrees do not show.
-
-    The spectrum of their noise ends at 2 s sqrt(n), and the eigenvalue is larger than the quotient of the degrees.
-    Products start from those, and ask for the residual in any case.
-    """
-    size = answer_noise(epsilon) * math.sqrt(n)
-    if answer_noise(epsilon) <= EMBEDDING_RULE.vector_entry:
+    answer = answer_noise(epsilon)
+    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
         return "randomized-response"
+    if epsilon >= EMBEDDING_RULE.vector_by_residual:
+        return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
+    return "noisy-power"
 
-    def then(start: Start) -> str:
-        residual = start.residual
-        return "randomized-response" if residual.is_large and 2 * size <= residual.quotient else "noisy-power"
 
-    return Undecided(RESIDUAL, then)
+def _by_residual(n: int, epsilon: float, start: Start) -> str:
+    """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
+
+    The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
+    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
+    """
+    answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
+    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
+    is_found = answers < EMBEDDING.answers_find * quotient
+    return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:

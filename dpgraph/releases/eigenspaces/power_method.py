@@ -80,7 +80,7 @@ def release_low_rank_adjacency(
     core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
     """
     call = call.at_mu(call.mu)  # all shares below are shares of this part
-    w, for_degrees, for_core = graph.max_weight, call.part(POWER.side_share), call.part(POWER.side_share)
+    w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
     degrees, std = release_degrees(graph, for_degrees)
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
@@ -147,10 +147,9 @@ def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, 
             Q = posterior_basis(Q, seen.covariance(), rows)
         if wide:
             Q = seen.replace_basis(_shortened(Q, noise / _size(product, noise, rank)))
-        elif seen.noise_share(rows) > POWER.noisy:
+        else:
             Q = seen.replace_basis(_clipped(Q))
-    for _ in range(POWER.refinements):
-        seen.improve(1.0)
+    seen.improve(1.0)
     return seen
 
 
