@@ -24,7 +24,7 @@ from dpgraph.spectral import coherence
 from dpgraph.tuning import EMBEDDING
 
 PACKAGE = Path(dpgraph.__file__).parent
-RUNS = 400
+RUNS = 250
 #: So large that a failure rate can be seen; nobody would publish with it.
 DELTA = 0.4
 
