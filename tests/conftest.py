@@ -12,6 +12,8 @@ from dpgraph.privacy import streams
 from dpgraph.privacy.open_blocks import inside_a_block
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+#: How variables of the environment begin that the package, and what computes for it, read.
+READ = ("DPGRAPH", "NUMBA", "OMP", "OPENBLAS", "NETWORKX")
 
 
 def pytest_configure() -> None:
@@ -32,7 +34,7 @@ def of_the_process() -> dict[str, object]:
     return {
         "backend": dict(nx.config.backends.dpgraph),
         "networkx": {key: value for key, value in nx.config.items() if key != "backends"},
-        "environment": {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"},
+        "environment": {key: value for key, value in os.environ.items() if key.startswith(READ)},
         "floating point": np.geterr(),
         "open block": inside_a_block(),
     }

@@ -194,11 +194,12 @@ def is_same(first, second):
 
 @EACH
 def test_a_silent_call_is_charged_and_its_frozen_result_can_be_pickled_and_reproduced(entry, caplog, monkeypatch):
-    data, accountant = some_input(entry)[1], PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-6)
+    data = some_input(entry)[1]
+    accountant, other = (PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-6) for _ in range(2))
     result = silent(entry, data, caplog, monkeypatch, rng=5, accountant=accountant)
     assert_charged(accountant, result.privacy, EPSILON)
     if entry.seedable:
-        assert_same(result, run(entry, data, rng=np.random.default_rng(5)))
+        assert_same(result, run(entry, data, rng=np.random.default_rng(5), accountant=other))
         assert result.privacy.seeded
         assert "seeded" in repr(result.privacy)
     assert dataclasses.is_dataclass(result)
