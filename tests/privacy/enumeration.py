@@ -79,7 +79,7 @@ def neighbours(weights: np.ndarray, max_weight: float) -> np.ndarray:
     changed = []
     pairs = list(itertools.combinations(range(len(weights)), 2))
     if len(weights) > 20:
-        pairs = [pairs[k] for k in np.random.default_rng(4).choice(len(pairs), 40, replace=False)]
+        pairs = [pairs[k] for k in np.random.default_rng(4).choice(len(pairs), 80, replace=False)]
     for i, j in pairs:
         for new in {0.0, max_weight, 0.37 * max_weight} - {weights[i, j]}:
             after = weights.copy()
