@@ -23,11 +23,11 @@ def symmetric_pattern(n: int, tails: IntArray, heads: IntArray) -> tuple[NDArray
     index: type[np.integer] = np.int32 if len(tails) < 2**30 else np.int64
     pointers = np.zeros(n + 1, index)
     rows, upper = np.empty(len(tails), np.uint16), np.empty(len(tails), np.int32)
+    tails, heads = (np.ascontiguousarray(ends, np.int64 if ends.itemsize > 4 else np.int32) for ends in (tails, heads))
     _split_upper(tails, heads, shift, starts[0], rows, upper)
     kept = _sort_blocks(shift, starts, rows, upper, pointers)
-    lower = np.empty(kept, np.int32)
+    lower, columns = np.empty(kept, np.int32), np.empty(2 * kept, np.int32)
     _split_lower(shift, starts[1], pointers, upper, rows, lower)
-    columns = np.empty(2 * kept, np.int32)
     _join_blocks(shift, starts[1], (rows, lower, upper), pointers, columns)
     return pointers, columns
 
