@@ -23,7 +23,7 @@ def symmetric_pattern(n: int, tails: IntArray, heads: IntArray) -> tuple[NDArray
     index: type[np.integer] = np.int32 if len(tails) < 2**30 else np.int64
     pointers = np.zeros(n + 1, index)
     rows, upper = np.empty(len(tails), np.uint16), np.empty(len(tails), np.int32)
-    tails, heads = (np.ascontiguousarray(ends, np.int64 if ends.itemsize > 4 else np.int32) for ends in (tails, heads))
+    tails, heads = (ends.astype(f"i{max(ends.itemsize, 4)}", "C", copy=False) for ends in (tails, heads))
     _split_upper(tails, heads, shift, starts[0], rows, upper)
     kept = _sort_blocks(shift, starts, rows, upper, pointers)
     lower, columns = np.empty(kept, np.int32), np.empty(2 * kept, np.int32)
