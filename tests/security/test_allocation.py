@@ -223,7 +223,7 @@ TAKEN = {
     ),
     **{
         f"products, epsilon {epsilon}": lambda epsilon=epsilon: dpgraph.private_normalized_adjacency(
-            graph(10_000), rank=4, mechanism="noisy-power", delta=1e-6, epsilon=epsilon, rng=0
+            graph(50_000), rank=4, mechanism="noisy-power", delta=1e-6, epsilon=epsilon, rng=0
         )
         for epsilon in (1.0, 16.0)
     },
@@ -252,7 +252,7 @@ def test_a_call_is_refused_at_half_of_what_it_takes_and_runs_at_four_times_as_mu
 
 
 def test_a_small_budget_pays_for_few_products_and_needs_memory_for_few(monkeypatch):
-    monkeypatch.setenv("DPGRAPH_MEMORY", "20MB")
+    monkeypatch.setenv("DPGRAPH_MEMORY", "100MB")
     TAKEN["products, epsilon 1.0"]()
     with pytest.raises(InvalidParameterError, match="noisy power method"):
         TAKEN["products, epsilon 16.0"]()
