@@ -86,7 +86,6 @@ EXACT = {
     "dpgraph.spectral.degree_corrected_coherence",
     "dpgraph.sos.moments.relaxation.lasserre",
     "dpgraph.instance.TwoCSP.from_networkx",
-    "dpgraph.plot.plot_adjacency",
     "dpgraph.inputs.graphs.as_graph",
 }
 PRIVATE = {"dpgraph.problems.cut.private.private_max_cut", "dpgraph.problems.counts.degrees.private_degrees"}
@@ -134,7 +133,6 @@ def refused_and_debited():
         lambda G: dpgraph.evaluate.cut_value(G, HALVES),
         lambda G: dpgraph.spectral.threshold_rank(G, 0.5),
         lambda G: dpgraph.spectral.degree_corrected_coherence(G, 2, regularization=1.0),
-        lambda G: dpgraph.plot.plot_adjacency(G, HALVES),
         lambda G: dpgraph.TwoCSP.from_networkx(G),
     ],
 )
