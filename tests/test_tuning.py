@@ -18,11 +18,11 @@ with pytest.MonkeyPatch.context() as patch:
     import fit_tuning
 
 #: Topics with a script of their own, which shows what other values give.
-OWN_SCRIPTS = dict.fromkeys(("Sweeps", "Tables", "Counts", "Tails", "Densest"), "benchmarks.ablations") | {
+OWN_SCRIPTS = dict.fromkeys(
+    ("Sweeps", "Tables", "Counts", "Tails", "Densest", "Communities", "Synthesis"), "benchmarks.ablations"
+) | {
     "AnswerRule": "benchmarks/answer_rule.py",
-    "Communities": "benchmarks/fit_communities.py",
     "Similarities": "benchmarks/similarities.py",
-    "Synthesis": "benchmarks/synthetic_graphs.py",
 }
 
 
