@@ -43,9 +43,9 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, A: sparse.csr_array) -> "Rows":
-        """Those of a matrix. Indices have one type wherever it comes from: a kernel is compiled once, not for each."""
+        """Those of a matrix. Numbers have one type wherever it comes from: a kernel is compiled once, not for each."""
         index = np.int32 if A.nnz < 2**31 else np.int64
-        return cls(A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False), A.data)
+        return cls(A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False), np.asarray(A.data, float))
 
 
 # What numba calls before it compiles or loads anything.

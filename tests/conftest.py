@@ -1,18 +1,43 @@
 """Fixtures shared by all tests."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 
 from dpgraph.privacy import streams
+from dpgraph.privacy.open_blocks import inside_a_block
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+#: How variables of the environment begin that the package, and what computes for it, read.
+READ = ("DPGRAPH", "NUMBA", "OMP", "OPENBLAS", "NETWORKX")
 
 
 def pytest_configure() -> None:
     """Tests use a seed many times, on made-up data; the one warning of a process has its own tests."""
     streams._warned = True
+
+
+@pytest.fixture(autouse=True)
+def what_a_test_leaves() -> Iterator[None]:
+    """A test that changes what other tests see fails, and not one of these."""
+    before = of_the_process()
+    yield
+    assert of_the_process() == before, "the test has left this behind"
+
+
+def of_the_process() -> dict[str, object]:
+    """What tests of one process share."""
+    return {
+        "backend": dict(nx.config.backends.dpgraph),
+        "networkx": {key: value for key, value in nx.config.items() if key != "backends"},
+        "environment": {key: value for key, value in os.environ.items() if key.startswith(READ)},
+        "floating point": np.geterr(),
+        "open block": inside_a_block(),
+    }
 
 
 @pytest.fixture(scope="session")

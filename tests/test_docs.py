@@ -200,11 +200,6 @@ def test_no_sentence_about_measurements_has_a_number_that_is_in_no_table(tmp_pat
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def test_no_paragraph_is_longer_than_90_words(reading_count):
-    long = {page: figures.longest_paragraph for page, figures in reading_count.pages().items()}
-    assert {page: words for page, words in long.items() if words > 90} == {}
-
-
 #: A line that Markdown reads as an item of a list only after another item or an empty line.
 ITEM = re.compile(r" *(?:[-*]|\d+\.) +\S")
 
@@ -216,26 +211,6 @@ def test_no_item_of_a_list_is_swallowed_by_the_paragraph_before_it(path):
         first, *rest = block.strip("\n").split("\n")
         swallowed = [line for line in rest if ITEM.match(line)]
         assert not swallowed or ITEM.match(first), f"an empty line is needed before {swallowed[0]!r}"
-
-
-@pytest.mark.parametrize(
-    "text", ["one two\nthree", "- one two three\n- four", "> one two three\n>\n> four", "a\n\n# b\n\n1. c d e"]
-)
-def test_paragraphs_are_counted_by_item_and_empty_line(reading_count, text):
-    assert reading_count.reading(text).longest_paragraph == 3
-
-
-def test_sentences_that_nobody_understood_are_gone():
-    sentences = (
-        "the noisily largest one costs",
-        "a random start grows, or does not",
-        "one for every two units of the former",
-        "that would be more than 12 million false ones",
-    )
-    texts = [*(REPOSITORY / "docs").glob("*.md"), *REPOSITORY.glob("*.md"), *(REPOSITORY / "dpgraph").rglob("*.py")]
-    for text in texts:
-        flowing = " ".join(text.read_text().split())
-        assert [sentence for sentence in sentences if sentence in flowing] == [], text.name
 
 
 # --- the site ---------------------------------------------------------------------------------------------------------
@@ -269,12 +244,11 @@ def test_a_notebook_finds_its_graph_from_a_download(hooks, name, tmp_path, monke
     exec(compile(re.sub(r"^%.*\n", "", first, flags=re.MULTILINE), name, "exec"), {})
 
 
-def test_a_tab_shows_at_most_25_pages_and_every_page_is_in_one():
+def test_every_page_is_in_a_tab():
     navigation = yaml.load((REPOSITORY / "mkdocs.yml").read_text(), yaml.BaseLoader)["nav"]
     tabs = {
         name: [page for entry in pages for page in entry.values()] for tab in navigation for name, pages in tab.items()
     }
-    assert max(map(len, tabs.values())) <= 25
     written = {path.name for path in (REPOSITORY / "docs").glob("*.md")}
     assert written - {page for pages in tabs.values() for page in pages} == set()
 
@@ -286,7 +260,6 @@ def test_tables_of_the_pages_have_at_most_seven_columns(reading_count):
 def test_nothing_of_the_site_comes_from_elsewhere():
     settings = (REPOSITORY / "mkdocs.yml").read_text()
     scripts = [path for path in (REPOSITORY / "docs").rglob("*") if path.suffix in (".js", ".css")]
-    assert len(scripts) == 4
     assert "katex/katex.min.js" in settings
     assert [path.name for path in scripts if re.search(r"url\((?:https?:)?//|import .*https?:", path.read_text())] == []
     assert re.findall(r"https?://", settings) == []

@@ -66,21 +66,6 @@ def run_notebook(name):
     )
 
 
-def test_the_notebooks_of_the_documentation_are_there():
-    assert NOTEBOOKS == [
-        "community_map",
-        "degree_report",
-        "embedding_facebook",
-        "max_cut_frontier",
-        "mesh_bisection",
-        "private_pca",
-        "report",
-        "scheduling_csp",
-        "survey_marginals",
-        "synthetic_twin",
-    ]
-
-
 #: These take half a minute, the others a few seconds.
 LONG = {
     "community_map",

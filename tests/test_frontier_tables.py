@@ -95,13 +95,13 @@ def compared(before, now, sign=1):
 
 def test_chance_makes_cells_worse_and_the_corrected_count_knows_it():
     raw, named = [], []
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         found = frontier_compare.distinct(compared(table(rng, 400), table(rng, 400)))
         raw.append(sum(c.outside and c.gain < 0 for c in found))
         named.append(len(frontier_compare.worse_beyond_chance(found)))
     assert 4 < np.mean(raw) < 14, "one cell in forty, or a little less"
-    assert sum(count > 0 for count in named) <= 4, "5 % of the tables"
+    assert sum(count > 0 for count in named) <= 2, "5 % of the tables"
 
 
 def test_a_column_is_worse_where_its_graphs_lose_together_and_not_where_they_balance():

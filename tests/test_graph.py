@@ -258,7 +258,7 @@ def graph_and_neighbours(max_weight, n=40):
     A = np.triu(rng.choice([0.0, 0.3, 1.0, 0.77], size=(n, n)), 1) * max_weight
     A += A.T
     yield open_graph(A, max_weight=max_weight).read()
-    for j in range(1, 6):
+    for j in range(1, 3):
         for weight in (0.0, max_weight):
             B = A.copy()
             B[0, j] = B[j, 0] = weight

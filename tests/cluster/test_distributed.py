@@ -294,6 +294,7 @@ def test_folders_of_workers_are_closed_to_others(tables, client):
     assert set(modes.values()) == {0o700}
 
 
+@pytest.mark.slow
 def test_two_workers_as_processes_of_their_own_release_a_cut(edges, tmp_path):
     (tmp_path / "edges").mkdir()
     (tmp_path / "scratch").mkdir()

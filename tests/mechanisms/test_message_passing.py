@@ -41,7 +41,7 @@ def test_without_noise_the_eigenvectors_stay():
 
 
 @pytest.mark.parametrize("uneven", [False, True])
-@pytest.mark.parametrize("strength", [36.0, 40.0, 60.0])
+@pytest.mark.parametrize("strength", [36.0, 60.0])
 def test_the_noisy_matrix_less_its_bias_is_the_true_one_on_the_estimated_space(strength, uneven):
     scales, before, after = np.where(np.arange(600) < 300, 1.2, 0.8) if uneven else np.ones(600), [], []
     for seed in range(8):

@@ -56,6 +56,7 @@ def singular_values_of_square_noise(values, steps, log_uniforms):
                 values[i] = proposed
 
 
+@pytest.mark.slow
 def test_the_spectral_norm_of_the_noise_is_pi_rho_d_and_not_what_theorem_4_4_of_dn25b_prints():
     """docs/covariance.md: 1.1 rho d is printed; pi is the limit, and pi/2 on symmetric matrices."""
     d, rng = 60, np.random.default_rng(0)

@@ -137,6 +137,11 @@ class Pairs:
     def change(self) -> np.ndarray:
         return self.source.matrix - self.target.matrix
 
+    @property
+    def plain(self) -> bool:
+        """Whether tau is the one of its graph at which all neighbours are, and what knows no tau is looked at."""
+        return self.source.tau == self.max_weight
+
     def bound(self, formula: Callable[..., float], *arguments: float) -> np.ndarray:
         return np.array([formula(self.max_weight, m, *arguments) for m in self.lower])
 
@@ -224,6 +229,8 @@ def public_bases(pairs: Pairs) -> Ratios:
 
 
 def degree_statistics(pairs: Pairs) -> Ratios:
+    if not pairs.plain:
+        return
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     Q = np.linalg.qr(np.random.default_rng(n).normal(size=(n, 3)))[0]
     change = pairs.source.weights - pairs.target.weights
@@ -250,6 +257,8 @@ def degree_statistics(pairs: Pairs) -> Ratios:
 
 def label_counts(pairs: Pairs) -> Ratios:
     """Counts and scores of labels in a sweep through a public order, and in one whose first rows read before."""
+    if not pairs.plain:
+        return
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     rng = np.random.default_rng(n)
     labels, place = rng.integers(0, 3, n), rng.permutation(n)
@@ -294,7 +303,7 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
 
 def statistics(pairs: Pairs) -> Ratios:
     """Components, matching number, degeneracy and edge connectivity of the small graphs."""
-    if pairs.source.tau != pairs.max_weight or pairs.source.c.shape[1] > 9:
+    if not pairs.plain or pairs.source.c.shape[1] > 9:
         return
     for name, statistic in STATISTICS.items():
         before, after = (
@@ -306,6 +315,8 @@ def statistics(pairs: Pairs) -> Ratios:
 
 
 def whole_spectra(pairs: Pairs) -> Ratios:
+    if not pairs.plain:
+        return
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     bounds = (spectra.whole_adjacency_spectrum(w, n), spectra.whole_laplacian_spectrum(w, n))
     for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):

@@ -74,6 +74,7 @@ def test_a_fault_that_the_package_once_had_is_found(fault):
     assert max((best.ratio for name, best in broken.items() if re.fullmatch(line, name)), default=0.0) > least
 
 
+@pytest.mark.slow
 def test_clipping_is_found_in_a_general_matrix_too():
     found = attack_under(planted.entries_clipped, "private_symmetric_matrix", trials=300)
     assert found.broken()["line: symmetric matrix"].ratio > 1.5

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import dpgraph
+from dpgraph.compiled import Rows
 from dpgraph.exceptions import DPGraphError, MechanismHalted
 from dpgraph.privacy import ledger
 from dpgraph.privacy.call import Call
@@ -24,7 +25,7 @@ from dpgraph.spectral import coherence
 from dpgraph.tuning import EMBEDDING
 
 PACKAGE = Path(dpgraph.__file__).parent
-RUNS = 400
+RUNS = 250
 #: So large that a failure rate can be seen; nobody would publish with it.
 DELTA = 0.4
 
@@ -142,7 +143,7 @@ DENSE = nx.complement(nx.path_graph(20))
 def local_bound_failures(pattern):
     """Runs in which a bound on a width was too low: it is the sensitivity of the line that comes next in the ledger."""
     A = nx.to_scipy_sparse_array(DENSE, format="csr")
-    widths = subgraphs.Subgraphs(A.indptr, A.indices).widths(pattern)[:-1]
+    widths = subgraphs.Subgraphs(*Rows.of(A)[:2]).widths(pattern)[:-1]
     low, shares = {f"{pattern}, width {j} below its bound": 0 for j in range(len(widths))}, {}
     for seed in range(RUNS):
         report = dpgraph.private_subgraph_counts(

@@ -77,7 +77,7 @@ def test_the_size_is_a_norm_up_to_constants_and_the_least_over_them(ball, seed, 
 @each("ball, surface", list(itertools.product(BODIES, [False, True])), parts=2)
 def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(ball, surface):
     """P[accepted] C(r + D, D) / V(r) is one constant for all r; the same for S(r) on the surface."""
-    draws, constants = 20_000, []
+    draws, constants = 10_000, []
     D = ball.columns - ball.shifts
     for r in range(4):
         grid = all_rows(ball, 2 * r)
@@ -144,7 +144,7 @@ LAWS = [
 @each("ball, later, far", LAWS, parts=2)
 def test_nested_rows_have_the_law_that_is_written_above_them(ball, later, far):
     """Cells near the origin against the weights of all rows up to a distance beyond which nothing has weight."""
-    g, h, draws = 0.9, 0.6, 20_000
+    g, h, draws = 0.9, 0.6, 10_000
     norm = RowNorm(later + 1, ball)
     y, radii = nested_rows(draws, norm, (round(g * ONE), round(h * ONE)), rng(3))
     z = [row_norm._points(ball, radii, rng(4 + t)) for t in range(later)]

@@ -130,7 +130,7 @@ def test_neighbours_with_the_same_releases_show_the_same(entry, epsilon, pair, m
 @EACH
 def test_a_private_call_leaves_no_trace_in_the_process(entry, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    _, data, _ = pairs_of(entry)[1]
+    _, data, _ = pairs_of(entry)[0]
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4), RecordingSource(0), monkeypatch)
     assert seen["global generator"] == before

@@ -36,10 +36,10 @@ def test_the_callback_sees_values_rise_and_bounds_fall_to_those_of_the_result(so
 def test_a_time_limit_ends_a_search_that_would_not_end_and_keeps_one_that_would_busy(solve, problem):
     solve(problem, sweeps=20, rng=0)  # compiled
     began = time.monotonic()
-    result = solve(problem, rng=0, time_limit=0.6, sweeps=10**7)
+    result = solve(problem, rng=0, time_limit=0.3, sweeps=10**7)
     assert time.monotonic() - began < 5.0
-    assert result.status == "optimal" or time.monotonic() - began > 0.2
-    assert result.value >= 0.98 * solve(problem, rng=0).value
+    assert result.status == "optimal" or time.monotonic() - began > 0.1
+    assert result.value >= 0.98 * solve(problem, rng=0, sweeps=20).value
 
 
 def test_time_limits_end_sweeps_and_proofs_too():
@@ -49,7 +49,7 @@ def test_time_limits_end_sweeps_and_proofs_too():
         tables.add_constraint(u, v, rng.random((12, 12)))
     for solve, problem in ((max_cut, large), (max_bisection, large), (max_2csp, tables)):
         taken = []
-        for _ in range(3):  # kernels are compiled as they are first reached, which no limit can end
+        for _ in range(2):  # kernels are compiled as they are first reached, which no limit can end
             began = time.process_time()
             result = solve(problem, rng=0, time_limit=0.4)
             taken.append(time.process_time() - began)
@@ -107,18 +107,19 @@ def test_bounds_are_floored_to_a_value_that_a_cut_can_have():
     assert result.value <= result.upper_bound <= result.trace[-1].upper_bound
 
 
-@pytest.mark.parametrize("exponent", [-900, 900])
-def test_a_power_of_two_times_the_weights_is_the_same_problem(exponent):
+def test_a_power_of_two_times_the_weights_is_the_same_problem():
     A = np.triu(np.random.default_rng(3).normal(size=(7, 7)), 1)
     A += A.T
     for solve, given in ((max_bisection, {}), (max_cut, {}), (max_cut, {"degree": 4})):
-        one, other = (solve(np.ldexp(A, e), rng=0, seeds=2, **given) for e in (0, exponent))
-        assert other.value == math.ldexp(one.value, exponent)
-        assert other.upper_bound == math.ldexp(one.upper_bound, exponent)
-        assert (other.partition, other.status) == (one.partition, one.status)
-    graphs = (nx.from_numpy_array(np.ldexp(np.abs(A), e)) for e in (0, exponent))
-    one, other = (max_2csp(TwoCSP.from_networkx(G, "max-k-cut", 3, weight="weight"), rng=0) for G in graphs)
-    assert (other.value, other.assignment) == (math.ldexp(one.value, exponent), one.assignment)
+        one, *others = (solve(np.ldexp(A, e), rng=0, seeds=2, **given) for e in (0, -900, 900))
+        for other, exponent in zip(others, (-900, 900), strict=True):
+            assert other.value == math.ldexp(one.value, exponent)
+            assert other.upper_bound == math.ldexp(one.upper_bound, exponent)
+            assert (other.partition, other.status) == (one.partition, one.status)
+    graphs = (nx.from_numpy_array(np.ldexp(np.abs(A), e)) for e in (0, -900, 900))
+    one, *others = (max_2csp(TwoCSP.from_networkx(G, "max-k-cut", 3, weight="weight"), rng=0) for G in graphs)
+    for other, exponent in zip(others, (-900, 900), strict=True):
+        assert (other.value, other.assignment) == (math.ldexp(one.value, exponent), one.assignment)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-15, 1e160])

@@ -69,8 +69,8 @@ def test_the_optimum_lies_between_value_and_bound_and_is_found(numbers):
 
 
 def test_the_rounding_alone_is_sandwiched_too():
-    found, _ = check_sandwich(range(300, 330), local_search=False)
-    assert found >= 15
+    found, _ = check_sandwich(range(300, 312), local_search=False)
+    assert found >= 6
 
 
 @pytest.mark.slow
@@ -86,8 +86,8 @@ def test_the_optimum_lies_between_value_and_bound_on_many_more_instances():
 
 
 def test_the_exact_relaxation_is_sandwiched_at_degree_2_and_4():
-    assert check_sandwich(range(0, 24), relaxation="lasserre")[0] >= 23
-    small = [seed for seed in range(60) if random_instance(seed).n_variables <= 5]
+    assert check_sandwich(range(0, 12), relaxation="lasserre")[0] >= 11
+    small = [seed for seed in range(30) if random_instance(seed).n_variables <= 5]
     found, proven = check_sandwich(small, degree=4, seeds=2)
     assert found >= 0.95 * len(small)
     assert proven >= 0.6 * len(small)

