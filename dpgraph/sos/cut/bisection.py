@@ -195,7 +195,7 @@ def _restart(
     for number in itertools.count(1):
         combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
         parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
-        cut = multilevel_cut(objective.matrix, largest, rng, parents)
+        cut = multilevel_cut(objective.rows, largest, rng, parents)
         if np.all(np.abs(cut @ cuts) < cut.size):  # a new one
             cuts = best_columns(objective, np.column_stack([cuts, cut]), keep)
         watch.found(objective.cut_value(cuts[:, 0]))

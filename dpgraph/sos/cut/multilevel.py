@@ -28,18 +28,19 @@ _STEPS = 2**14  # of the gain, where weights differ by more
 
 
 def multilevel_cut(
-    matrix: sparse.csr_array, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
+    rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
 ) -> FloatArray:
     """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
 
     With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
     """
-    given = np.empty((matrix.shape[0], 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
-    levels, masses = [(Rows.of(matrix), np.ones(matrix.shape[0]))], np.ones(matrix.shape[0])
+    n = rows.indptr.size - 1
+    given = np.empty((n, 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
+    levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][1].size > _COARSEST:
         A, sizes = levels[-1]
-        limit = max(2.0, _LARGEST * matrix.shape[0])
+        limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
         joined = at_once(match, 2 * A.indices.size)
         group, signs = joined(A, masses, given, order, limit, False)
@@ -105,7 +106,7 @@ def match(
         best, strength, sign = -1, 0.0, 1.0
         hub, most, side = masses.size, 0.0, 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
+            j = np.int64(indices[p])
             s = -1.0 if data[p] > 0.0 else 1.0
             rating = data[p] * data[p] / masses[j]
             if rating > most:
@@ -212,7 +213,7 @@ def _flip(i: int, rows: Rows, x: FloatArray, gain: FloatArray, Q: _Queues) -> No
     x[i] = -x[i]
     gain[i] = -gain[i]
     for p in range(indptr[i], indptr[i + 1]):
-        j = indices[p]
+        j = np.int64(indices[p])  # as elsewhere: for another type all that is called is compiled again
         new = gain[j] + 2.0 * data[p] * x[i] * x[j]
         if Q.before[j] > -2:
             side = 0 if x[j] > 0.0 else 1
