@@ -43,14 +43,9 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, A: sparse.csr_array) -> "Rows":
-        """Those of a matrix. They have one type wherever it comes from: a kernel is compiled once, not for each.
-
-        Arrays that may not be written to are of another type for numba, and copied.
-        """
+        """Those of a matrix. Indices have one type wherever it comes from: a kernel is compiled once, not for each."""
         index = np.int32 if A.nnz < 2**31 else np.int64
-        return cls(
-            *(np.require(part, kind, "CW") for part, kind in ((A.indptr, index), (A.indices, index), (A.data, None)))
-        )
+        return cls(A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False), A.data)
 
 
 # What numba calls before it compiles or loads anything.

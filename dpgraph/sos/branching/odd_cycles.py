@@ -97,8 +97,8 @@ def fixed(edges: CutEdges, parent: CycleBound, edge: int, side: int) -> CycleBou
     least[edge] = most[edge] = side
     n = edges.rows.indptr.size - 1
     known = least == most
-    part = sides_joined(n, *edges.ends[known].T, least[known] > 0.0)
     u, v = edges.ends.T
+    part = sides_joined(n, u[known], v[known], least[known] > 0.0)
     same, across = part[u] == part[v], part[u] == part[v + n]
     return replace(parent, part=Part(), least=np.where(across, 1.0, least), most=np.where(same, 0.0, most))
 

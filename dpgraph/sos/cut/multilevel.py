@@ -51,7 +51,7 @@ def multilevel_cut(
         count = int(group.max()) + 1
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
-        masses = np.bincount(group, weights=masses)
+        masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
         levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
         first = np.unique(group, return_index=True)[1]
@@ -106,7 +106,7 @@ def match(
         best, strength, sign = -1, 0.0, 1.0
         hub, most, side = masses.size, 0.0, 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            j = np.int64(indices[p])
+            j = indices[p] + 0  # of 64 bits, as elsewhere: for another type what is called is compiled again
             s = -1.0 if data[p] > 0.0 else 1.0
             rating = data[p] * data[p] / masses[j]
             if rating > most:
@@ -215,6 +215,7 @@ def _passes(rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, tol: flo
         np.empty((2, steps), np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), step
     )
     gain, moves, top = np.empty(n), np.empty(n, dtype=np.int64), np.empty(2, dtype=np.int64)
+    nobody = n - 1 - n  # a literal would have what is called compiled for itself
     room, patience = slack + 2.0 * largest, _PATIENCE + int(_PATIENCE_SHARE * n)
     while True:
         for side in range(2):
@@ -231,7 +232,7 @@ def _passes(rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, tol: flo
         excess = max(abs(total) - slack, 0.0)
         count, kept, gained, best, missed = 0, 0, 0.0, 0.0, excess
         while count < n and count < kept + patience:
-            chosen = np.int64(-1)  # a literal would have what is called compiled for itself
+            chosen = nobody
             for side in range(2):  # whoever gains most, up to a step; the last who came, which follows a seam
                 while top[side] >= 0 and Q.head[side, top[side]] < 0:
                     top[side] -= 1
@@ -247,7 +248,7 @@ def _passes(rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, tol: flo
             gained += gain[chosen]
             x[chosen] = -x[chosen]
             for p in range(indptr[chosen], indptr[chosen + 1]):
-                j = np.int64(indices[p])
+                j = indices[p] + 0  # of 64 bits, as elsewhere: for another type what is called is compiled again
                 gain[j] += 2.0 * data[p] * x[chosen] * x[j]
                 to = _bucket(Q, gain[j])
                 if Q.before[j] > -2 and to != Q.place[j]:

@@ -113,8 +113,8 @@ class SparseObjective(_ListedObjective):
 
     @cached_property
     def rows(self) -> Rows:
-        """The matrix as kernels take it."""
-        return Rows.of(self.matrix)
+        """The matrix as kernels take it; arrays that may not be written to are of another type, and copied."""
+        return Rows._make(part if part.flags.writeable else part.copy() for part in Rows.of(self.matrix))
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
