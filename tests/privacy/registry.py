@@ -234,7 +234,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response", "communities": 2},
         )
     ),
-    Entry(  # where the degrees at the ends of edges choose
+    Entry(  # a clique, in which few answers are false
         "private_communities",
         clique_neighbours,
         poisoned_graph(),
@@ -670,9 +670,15 @@ ENTRIES: tuple[Entry, ...] = (
     NetworkxEntry(
         "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
     ),
+    NetworkxEntry(
+        "degree_assortativity_coefficient",
+        networkx_neighbours(graphs=dense_graph_neighbours),
+        poisoned_networkx_graph(),
+        pure=True,
+    ),
     *(
         NetworkxEntry(function, networkx_neighbours(), poisoned_networkx_graph(), pure=True)
-        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph")
+        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph", "triangles")
         if function in nx.utils.backends._registered_algorithms
     ),
     *(
@@ -704,7 +710,7 @@ def strategy_entries() -> list[Entry]:
         parameters = inspect.signature(first.code).parameters
         public = {name: value for name, value in first.options.items() if name in parameters and name != "delta"}
         for strategy in registry(public).strategies.values():
-            pure = strategy.pure(strategy.options())
+            pure = strategy.pure
             if (function, strategy.name) not in named:
                 made.append(replace(first, options=public | {"mechanism": strategy.name}, pure=pure))
     return made

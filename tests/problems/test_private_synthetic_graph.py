@@ -6,13 +6,10 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import draw_graph, fit_density
-from dpgraph.denoise.degree_readings import Reading, edges_counted
+from dpgraph.denoise.block_model import _mixture, draw_graph, fit_tightness
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import Subgraphs
-from dpgraph.releases.sweeps.communities import _Degrees
-from dpgraph.tuning import SYNTHESIS
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
 NAMED = nx.relabel_nodes(CAVES, {node: f"v{node}" for node in CAVES})
@@ -81,28 +78,47 @@ def test_bad_arguments_are_refused_before_anything_is_spent():
     assert accountant.spent.epsilon == 0
 
 
-@pytest.mark.parametrize("density", [0.0, 0.5, 1.0])
-def test_groups_make_triangles_and_leave_the_degrees_alone(density):
+def planted():
+    """Degrees of a heavy tail, communities, and edges of which half and more stay inside."""
     rng = np.random.default_rng(0)
     degrees = np.minimum(np.rint(rng.pareto(2.0, 600) * 5 + 3).astype(np.int64), 80)
     labels = rng.integers(0, 4, 600)
-    edges = np.full((4, 4), degrees.sum() / 40)
-    np.fill_diagonal(edges, degrees.sum() / 16)
-    A = draw_graph(degrees, labels, edges, density, rng)
-    assert np.abs(np.diff(A.indptr) - degrees).sum() <= 0.01 * degrees.sum()
-    assert set(A.data) == {1.0}
-    assert A.diagonal().sum() == 0
-    assert abs(A - A.T).sum() == 0
+    ends = np.bincount(labels, weights=degrees)
+    edges = np.outer(ends, ends) / ends.sum() / 2
+    return degrees, labels, (edges + np.diag(ends / 2)) / (1 + np.eye(4))
 
 
-def test_the_density_is_found_that_gives_the_triangles():
-    rng = np.random.default_rng(1)
-    degrees, labels = np.full(400, 12), np.repeat([0, 1], 200)
-    edges = np.array([[1000.0, 400.0], [400.0, 1000.0]])
-    for triangles in (400, 1500):
-        density = fit_density(degrees, labels, edges, triangles, rng)
-        A = draw_graph(degrees, labels, edges, density, rng)
-        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.15)
+def test_groups_make_triangles_and_leave_degrees_and_communities_alone():
+    (degrees, labels, edges), before, rng = planted(), 0, np.random.default_rng(0)
+    member = np.eye(4)[labels]
+    for tightness in (0.0, 0.2, 0.5, 1.0, 2.0):
+        A = draw_graph(degrees, labels, edges, tightness, rng)
+        assert np.abs(np.diff(A.indptr) - degrees).sum() <= 0.01 * degrees.sum()
+        assert np.allclose(member.T @ (A @ member) / (1 + np.eye(4)), edges, atol=25)
+        assert set(A.data) == {1.0}
+        assert A.diagonal().sum() == abs(A - A.T).sum() == 0
+        triangles = Subgraphs(A.indptr, A.indices).count("triangle")
+        assert triangles > 1.1 * before
+        before = triangles
+
+
+def test_groups_hold_the_edges_between_communities():
+    edges = planted()[2]
+    edges[0, 1] = edges[1, 0] = 0.0
+    ends, mix = edges + np.diag(np.diag(edges)), _mixture(edges)
+    members = mix * ends.sum(axis=1, keepdims=True)
+    assert np.allclose(mix.sum(axis=1), 1)
+    assert np.allclose(members / members.sum(axis=0) @ members.T, ends, atol=0.03 * ends.max())
+
+
+def test_the_tightness_is_found_that_gives_the_triangles():
+    rng, (degrees, labels, edges) = np.random.default_rng(1), planted()
+    for triangles in (1000, 3000, 5500):
+        tightness = fit_tightness(degrees, labels, edges, triangles, rng)
+        A = draw_graph(degrees, labels, edges, tightness, rng)
+        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.1)
+    assert fit_tightness(degrees, labels, edges, 10**9, rng) == 2.0
+    assert fit_tightness(degrees, labels, edges, 0, rng) == 0.0
 
 
 def test_noisy_numbers_of_vertices_become_a_distribution_with_the_wanted_sum():
@@ -137,45 +153,6 @@ def test_a_regular_graph_keeps_its_one_degree_under_any_noise():
     regular = np.where(np.arange(1, 400) <= 12, 400.0, 0.0)  # all degrees are 12: a step far above the noise
     for std in (0.5, 3.0, 12.0):
         assert degree_counts(regular, 400, std)[12] == 400
-
-
-def test_the_first_of_two_sweeps_has_most_of_what_sweeps_read():
-    G = nx.planted_partition_graph(3, 150, 0.5, 0.05, seed=1)
-    report = dpgraph.private_synthetic_graph(G, epsilon=1.0, rng=0).privacy
-    first, second = (next(e for e in report.entries if e.name == f"labels, sweep {k}") for k in (1, 2))
-    assert not any(e.name == "labels, sweep 3" for e in report.entries)
-    share = SYNTHESIS.sweeps.first
-    assert first.epsilon / second.epsilon == pytest.approx(share / (1 - share))
-    assert report.epsilon == pytest.approx(1.0)
-
-
-def test_a_row_that_was_hardly_seen_keeps_its_released_degree():
-    counted, rows = np.array([40.0]), np.array([0])  # 4 times what its degree says, as in a group of large degrees
-    learnt = []
-    for dispersion in (0.0, 1.0):
-        degrees = _Degrees(np.array([100.0]), np.array([400.0]), 50.0, 60.0, dispersion)
-        degrees.learn(rows, counted, part=0.1, variance=4.0, w=1.0)
-        learnt.append(degrees.values[0])
-    assert learnt[0] > 150 > 120 > learnt[1] > 100
-
-
-def test_two_passes_tell_how_many_edges_a_row_has_by_its_community():
-    rng, n, scale, passes = np.random.default_rng(0), 600, 4.0, []
-    labels, place, sums = np.sort(rng.integers(0, 6, n)), rng.permutation(n), np.zeros(n)
-    edges = np.triu(rng.random((n, n)) < np.where(np.equal.outer(labels, labels), 0.6, 0.02), 1)
-    A, member = (edges | edges.T).astype(float), np.eye(6)[labels]
-    degrees, weights = A.sum(axis=1), member.T @ A @ member
-    weights[np.diag_indices(6)] /= 2
-    for places in (place, -place):
-        counts = (A * (places[:, None] > places)) @ member + rng.laplace(0, scale, (n, 6))
-        order, variance = np.argsort(places)[:, None], 2 * scale**2
-        passes.append([Reading(rows, counts[rows], variance, labels[rows]) for rows in order])
-        sums += counts.sum(axis=1)
-    counted, part, variance = edges_counted(passes, degrees, labels, weights)
-    assert np.allclose(part, 1, atol=0.05)  # an edge is seen in one pass or in the other
-    error = np.mean((counted - degrees) ** 2)
-    assert error < 0.6 * np.mean((sums - degrees) ** 2)  # labels that hold few neighbours are little but noise
-    assert 0.7 < error / np.mean(variance) < 1.4
 
 
 def test_a_drawn_graph_says_how_many_triangles_it_reached_and_warns_where_they_are_fewer():

@@ -52,7 +52,6 @@ TOO_LARGE = {
         (graph(10**8),),
         (zeros(10**5, 10**5),),
         (graph(20_000), {"mechanism": strategies.Coherence(rank=20_000)}),
-        (graph(20_000), {"mechanism": strategies.NoisyPower(rank=20_000)}),
         (graph(5000), {"mechanism": "gaussian"}),
         (graph(5000), {"mechanism": strategies.Coherence(rank=2, projection="spectral")}),
         (graph(20_000), {"mechanism": "randomized-response", "epsilon": 2.0}),
@@ -167,12 +166,7 @@ ANNOUNCED = {
     "csp planted-cut --colours 100000 --dry-run --adjacency edge": "100000 labels",
     "spectrum {graph} --k 1000000000000": "k must be",
     "embed {graph} --rank 1000000000000": "rank must be",
-    "communities planted-cut --blocks 1000000000000 --dry-run": "blocks must be",
     "max-cut {graph} --nodes 2000000000": "vertices would take",
-    "covariance {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
-    "marginals {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
-    "marginals {table} --dry-run --shape 10 60 --k 50": "parities",
-    "covariance {table} --dry-run --shape 10 1000000": "columns would take",
 }
 
 

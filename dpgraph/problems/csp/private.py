@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategies import EDGES, TABLES, CSPFacts, choose
 from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import MAIN_SHARE
+from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE
 from dpgraph.releases.constraints import (
     PrivateCSP,
     PrivateTables,
@@ -36,7 +37,6 @@ from dpgraph.typing import GraphLike
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
 
-_TOTAL_SHARE = 0.005
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -49,7 +49,7 @@ EDGE_LABELS = Problem(
     EDGES,
     auto=choose,
     pure="mechanism='bounded-iterates'",
-    shares=(_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
+    shares=(TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE),
     first=release_total,
     worth=release_value,
     at_random=lambda generator, facts: generator.integers(0, len(facts.alphabet), facts.n),
@@ -117,7 +117,8 @@ def private_max_2csp(  # noqa: PLR0913
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or 2 w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. The value of a released assignment has sensitivity w.
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns and what it leaves move
+    by w together under "edge", else by 2 w (:func:`dpgraph.bounds.sensitivity.split_table`).
 
     References
     ----------
@@ -218,8 +219,7 @@ def private_max_k_cut(  # noqa: PLR0913
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    nodes, budget = source.nodes, (check_epsilon(epsilon), check_optional_delta(delta))
-    facts = CSPFacts(len(nodes), source.max_weight, *budget, source.weighted, Edge(), nodes, tuple(range(k)))
+    facts = CSPFacts.of(source, epsilon, delta, variables=source.nodes, alphabet=tuple(range(k)))
     differ = public_relation(None, k)
     asked = Asked(mechanism, accountant, rng)
     return _release_assignment(EDGE_LABELS, lambda: RelatedEdges(source.read(), differ), facts, asked)
@@ -238,7 +238,8 @@ def _release_assignment(
         alphabet=facts.alphabet,
         estimated_value=released.worth.value,
         estimated_value_std=released.worth.std,
-        estimated_total_weight=released.known.value,
+        estimated_total_weight=released.worth.total,
         mechanism=released.mechanism,
         privacy=released.privacy,
+        most_weight=math.comb(facts.n, 2) * facts.max_weight,
     )
