@@ -50,7 +50,6 @@ class SolverOptions:
     initial: IntArray | None = None  #: labels by position
     callback: Callback | None = None
     patient: bool = False  #: without a time limit, search locally in steps where that takes a few seconds at most
-    proof_follows: bool = False  #: within a time limit, end the local search after one of the most sweeps
 
     def __post_init__(self) -> None:
         for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):

@@ -142,6 +142,13 @@ class Solution(ExactResult):
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
+    def improved(self, objective: Objective, labels: IntArray, bound: float) -> Solution:
+        """The better labels and the lower bound, which is proven, of these and its own."""
+        better = labels if objective.value(labels) > self.value else self.labels
+        lower, kind = (bound, "proven") if bound < self.upper_bound else (self.upper_bound, self.bound_kind)
+        proof = self.proof or self.uncertified
+        return Solution.of(objective, better, bound=lower, kind=kind, trace=self.trace, proof=proof)
+
     @classmethod
     def exact(
         cls, objective: Objective, labels: IntArray, bound: float, options: SolverOptions, proof: Proof

@@ -96,7 +96,7 @@ class Watch:
         """Annealing sweeps of the local searches in turn: without a time limit one search, of `options.sweeps`.
 
         A patient one, of so many sweeps, comes after short ones. With a limit they start short and double up to
-        `options.sweeps`, as long as there is time, or, where a proof follows, once.
+        `options.sweeps`, as long as there is time.
         """
         if self._deadline == math.inf:
             for sweeps in (self.options.sweeps,) if patient is None else (*_SHORT_SWEEPS, patient):
@@ -112,6 +112,6 @@ class Watch:
             yield effort
             now = time.monotonic()
             affordable = effort * (self._deadline - now) / max(now - began, 1e-9)
-            if affordable < least or (self.options.proof_follows and effort == most):
+            if affordable < least:
                 return
             effort = int(min(2 * effort, most, affordable))

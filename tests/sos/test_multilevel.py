@@ -5,11 +5,16 @@ import numpy as np
 import pytest
 
 from dpgraph import max_bisection
-from dpgraph.sos.cut.multilevel import multilevel_cut
+from dpgraph.compiled import Rows
+from dpgraph.sos.cut import multilevel
 
 
 def matrix(G, sign):
     return nx.to_scipy_sparse_array(G, weight=None, dtype=float, format="csr") * sign
+
+
+def multilevel_cut(A, *given):
+    return multilevel.multilevel_cut(Rows.of(A), *given)
 
 
 def crossing(A, x):

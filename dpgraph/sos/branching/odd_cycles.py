@@ -27,7 +27,7 @@ from scipy.optimize import linprog
 from dpgraph.compiled import Rows, at_once
 from dpgraph.sos.branching.shortest_cycles import violated_cycles
 from dpgraph.sos.cut.base import rounding_slack
-from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.cut.objective import SparseObjective, sides_joined
 from dpgraph.sos.proofs import DualPoint, Inequality, Part
 from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
@@ -96,12 +96,9 @@ def fixed(edges: CutEdges, parent: CycleBound, edge: int, side: int) -> CycleBou
     least, most = parent.least.copy(), parent.most.copy()
     least[edge] = most[edge] = side
     n = edges.rows.indptr.size - 1
-    u, v = edges.ends[least == most].T
-    across = n * (least[least == most] > 0.0)
-    pairs = np.concatenate([u, u + n]), np.concatenate([v + across, v + n - across])
-    joined = sparse.coo_array((np.ones(pairs[0].size), pairs), shape=(2 * n, 2 * n))
-    part = sparse.csgraph.connected_components(joined, directed=False)[1]
+    known = least == most
     u, v = edges.ends.T
+    part = sides_joined(n, u[known], v[known], least[known] > 0.0)
     same, across = part[u] == part[v], part[u] == part[v + n]
     return replace(parent, part=Part(), least=np.where(across, 1.0, least), most=np.where(same, 0.0, most))
 
@@ -113,10 +110,7 @@ def nearest_cut(edges: CutEdges, at: CycleBound) -> FloatArray:
     graph = sparse.csr_array((1.0 + at.fractional, (u, v)), shape=(n, n))
     tree = sparse.csgraph.minimum_spanning_tree(graph).tocoo()
     crossing = sparse.csr_array((np.where(at.crossing > 0.5, 1.0, 0.0), (u, v)), shape=(n, n))
-    across = n * (crossing[tree.row, tree.col] > 0.5).astype(np.int64)
-    pairs = np.concatenate([tree.row, tree.row + n]), np.concatenate([tree.col + across, tree.col + n - across])
-    joined = sparse.coo_array((np.ones(pairs[0].size), pairs), shape=(2 * n, 2 * n))
-    part = sparse.csgraph.connected_components(joined, directed=False)[1]
+    part = sides_joined(n, tree.row, tree.col, crossing[tree.row, tree.col] > 0.5)
     return np.where(part[:n] < part[n:], 1.0, -1.0)
 
 

@@ -31,9 +31,8 @@ _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, (6.0, 10.0)  # for the linear programme t
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
 _ROUNDS_OF_METRIC, _ROUNDED = 60, 16
-#: Share of a time limit that goes to what comes before a proof that is asked for.
-SHARE_BEFORE_PROOF = 0.05
-_SHARE_BEFORE_PLANES = 0.5  # where cutting planes follow
+#: Share of a time limit that goes to what comes before cutting planes, or before a proof that is asked for.
+SHARE_BEFORE_PROOF = 0.5
 _ROUNDS, _ROUNDS_OF_BRANCH = 60, 20
 
 
@@ -46,9 +45,8 @@ def solve_and_prove(
 ) -> Solution:
     """The solution of the relaxation and the local search, its bound tightened by cutting planes.
 
-    With an `imbalance` it is a bisection: what bounds all cuts bounds those. With ``search="optimal"`` parts are
-    branched on until it is proven to be the largest, or soon after the time limit; before that the local search takes a
-    share of the time.
+    With an `imbalance` it is a bisection: what bounds all cuts bounds those. With ``search="optimal"`` all that is done
+    without it comes first, and then parts are branched on until the cut is proven to be the largest, or time is up.
     """
     generator = as_generator(rng)
     asks_for_rounding = options.seeds > 1 or not options.local_search
@@ -56,14 +54,13 @@ def solve_and_prove(
         return listed
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
-    kinds, first = _kinds(core, prove=prove), replace(options, patient=not prove)
+    kinds, first = _kinds(core, prove=prove), replace(options, patient=True)
     if limit is not None and kinds:
-        share = SHARE_BEFORE_PROOF if prove else _SHARE_BEFORE_PLANES
-        first = replace(first, time_limit=share * limit)
+        first = replace(first, time_limit=SHARE_BEFORE_PROOF * limit)
     if prove and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
-        first = replace(first, search="beam", proof_follows=True)
+        first = replace(first, search="beam")
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, generator)
     else:

@@ -84,18 +84,8 @@ def prove_assignment(objective: CSPObjective, solution: Solution, options: Solve
     with tqdm(total=len(stages), disable=not options.progress, desc="branch and bound", unit="stage") as bar:
         for limit in stages:
             cost, labels, done = search.below(limit, deadline)
-            better = solution.labels if labels is None or objective.value(labels) < solution.value else labels
-            bound, kind = solution.upper_bound, solution.bound_kind
-            if done and costs.bound(cost) < bound:
-                bound, kind = costs.bound(cost), "proven"
-            after = Solution.of(
-                objective,
-                better,
-                bound=bound,
-                kind=kind,
-                trace=solution.trace,
-                proof=solution.proof or solution.uncertified,
-            )
+            bound = costs.bound(cost) if done else math.inf
+            after = solution.improved(objective, solution.labels if labels is None else labels, bound)
             if options.callback and (after.value, after.upper_bound) != (solution.value, solution.upper_bound):
                 options.callback(time.monotonic() - began, after.value, after.upper_bound)
             solution = after

@@ -11,9 +11,10 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.sos.branching.prove import solve_and_prove
+from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
 from dpgraph.sos.csp.bucket_elimination import solve_by_elimination
 from dpgraph.sos.csp.depth_first import prove_assignment
+from dpgraph.sos.csp.frontier import search_frontier
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.messages import improve_by_forests, pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
@@ -29,6 +30,7 @@ from dpgraph.typing import FloatArray, IntArray
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
 _FIRST_SHARE = 0.1  # of the local search: before the relaxation, which may be needless then
+_MOST_PREFIXES, _SHARE_OF_FRONTIER = (2**14, 2**20), (0.3, 0.8)  # by default, and where a proof is asked for
 _FORESTS = 200  # disturbances, where no number of sweeps is asked for
 
 
@@ -55,10 +57,12 @@ def solve_csp(
         signed = replace(options, seeds=options.seeds + 1, initial=initial)
         cut = solve_and_prove(objective.signed(), signed, generator)
         return replace(cut, labels=cut.labels[1:])
-    began, prove = time.monotonic(), options.search == "optimal"
-    if not prove:
+    began = time.monotonic()
+    if options.search != "optimal":
         return _solve(objective, options, nonnegative, generator)
-    solution = _solve(objective, replace(options, search="beam", proof_follows=True), nonnegative, generator)
+    limit = None if options.time_limit is None else SHARE_BEFORE_PROOF * options.time_limit
+    first = replace(options, search="beam", time_limit=limit)
+    solution = _solve(objective, first, nonnegative, generator, prove=True)
     if solution.status == "optimal" or solution.gap <= options.gap_tol:
         return solution
     return prove_assignment(objective, solution, options, began)
@@ -69,21 +73,30 @@ def _asks_for_rounding(options: SolverOptions) -> bool:
 
 
 def _solve(
-    objective: CSPObjective, options: SolverOptions, nonnegative: bool | None, generator: np.random.Generator
+    objective: CSPObjective,
+    options: SolverOptions,
+    nonnegative: bool | None,
+    generator: np.random.Generator,
+    *,
+    prove: bool = False,
 ) -> Solution:
-    """Without a proof: the bound is that of the relaxation and the seeds."""
+    """Without branch and bound; where that follows, the frontier is searched for longer."""
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:
         messages = pass_messages(objective)
-        first = messages.labels
+        first, bound = messages.labels, messages.bound
         if not _asks_for_rounding(options):
             starts = generator.integers(objective.alphabet_size, size=(options.starts - 1, objective.n_variables))
             first = improve_labels(
                 objective, np.vstack([first, starts]), generator, sweeps=options.sweeps, share=_FIRST_SHARE
             )
-            if is_optimal(objective, objective.value(first), messages.bound):  # the relaxation has nothing to add
-                return Solution.exact(objective, first, messages.bound, options, messages.proof)
-        watch.found(objective.value(first), messages.bound)
+            if not is_optimal(objective, objective.value(first), bound):
+                until = watch.until(_SHARE_OF_FRONTIER[prove])
+                first, other = search_frontier(objective, first, messages.proof.shares, _MOST_PREFIXES[prove], until)
+                bound = min(bound, other)
+            if is_optimal(objective, objective.value(first), bound):  # the relaxation has nothing to add
+                return Solution.exact(objective, first, bound, options, messages.proof)
+        watch.found(objective.value(first), bound)
         signs = nonnegative is None or nonnegative
         root = solve_csp_relaxation(
             objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
@@ -119,8 +132,8 @@ def _solve(
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    kind = tree.kind if tree.upper_bound <= messages.bound else "proven"
-    bound = min(tree.upper_bound, messages.bound)
+    kind = tree.kind if tree.upper_bound <= bound else "proven"
+    bound = min(tree.upper_bound, bound)
     return Solution.of(objective, labels, bound=bound, kind=kind, trace=tree.trace, proof=messages.proof)
 
 

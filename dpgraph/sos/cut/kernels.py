@@ -133,45 +133,6 @@ def ascend_factored(
 
 
 @njit(nogil=True)
-def satisfy_all(rows: Rows, x: Floats) -> bool:
-    """Whether signs can put every positive entry across and no negative one (Harary 1953); if so x, zeros, gets them.
-
-    What is connected has two such halves; they are chosen so that the sum of all signs stays small.
-    """
-    indptr, indices, data = rows
-    queue = np.empty(x.size, dtype=np.int64)
-    total = 0.0
-    last = 0
-    for root in range(x.size):
-        if x[root] != 0.0:
-            continue
-        first = done = last
-        queue[last] = root
-        last += 1
-        x[root] = 1.0
-        while done < last:
-            i = queue[done]
-            done += 1
-            for p in range(indptr[i], indptr[i + 1]):
-                if data[p] == 0.0:
-                    continue
-                j = indices[p]
-                wanted = -x[i] if data[p] > 0.0 else x[i]
-                if x[j] == 0.0:
-                    x[j] = wanted
-                    queue[last] = j
-                    last += 1
-                elif x[j] != wanted:
-                    return False
-        part = queue[first:last]
-        surplus = x[part].sum()
-        if surplus * total > 0.0:
-            x[part] *= -1.0
-        total += -surplus if surplus * total > 0.0 else surplus
-    return True
-
-
-@njit(nogil=True)
 def anneal_sparse(  # noqa: PLR0913
     rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
 ) -> None:

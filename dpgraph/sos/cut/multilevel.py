@@ -18,7 +18,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
 _SHRINKS = 0.95  # a level of more vertices than this share of those before is the last
-_STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
@@ -28,29 +27,27 @@ _STEPS = 2**14  # of the gain, where weights differ by more
 
 
 def multilevel_cut(
-    matrix: sparse.csr_array, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
+    rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
 ) -> FloatArray:
     """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
 
     With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
     """
-    given = np.empty((matrix.shape[0], 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
-    levels, masses = [(Rows.of(matrix), np.ones(matrix.shape[0]))], np.ones(matrix.shape[0])
+    n = rows.indptr.size - 1
+    given = np.empty((n, 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
+    levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][1].size > _COARSEST:
         A, sizes = levels[-1]
-        limit = max(2.0, _LARGEST * matrix.shape[0])
+        limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
-        joined = at_once(match, 2 * A.indices.size)
-        group, signs = joined(A, masses, given, order, limit, False)
-        if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = joined(A, masses, given, order, limit, True)
+        group, signs = at_once(match, 2 * A.indices.size)(A, masses, given, order, limit)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         count = int(group.max()) + 1
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
-        masses = np.bincount(group, weights=masses)
+        masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
         levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
         first = np.unique(group, return_index=True)[1]
@@ -85,41 +82,28 @@ def _agree(given: FloatArray, i: int, j: int, sign: float) -> bool:
 
 @njit(nogil=True)
 def match(
-    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float, two_hops: bool
+    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float
 ) -> tuple[IntArray, FloatArray]:
     """Groups of one or two vertices, of masses up to `limit`, and signs in them; each takes its strongest free pair.
 
     The signs of the groups are those of all cuts `given`.
-    With `two_hops` those that find none take one another if they share their strongest neighbour, or have none.
     Strength is the squared weight over the product of the masses (Holtgrewe, Sanders, Schulz 2010).
     """
     indptr, indices, data = rows
     group = np.full(masses.size, -1, dtype=np.int64)
     signs = np.ones(masses.size)
-    sides = np.ones(masses.size)
-    waiting = np.full(masses.size + 1, -1, dtype=np.int64)  # at each neighbour, the last place for those without
     count = 0
     for i in order:
         if group[i] >= 0:
             continue
         best, strength, sign = -1, 0.0, 1.0
-        hub, most, side = masses.size, 0.0, 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
+            j = indices[p] + 0  # of 64 bits, as elsewhere: for another type what is called is compiled again
             s = -1.0 if data[p] > 0.0 else 1.0
             rating = data[p] * data[p] / masses[j]
-            if rating > most:
-                hub, most, side = j, rating, s
             free = group[j] < 0 and j != i and rating > strength and masses[i] + masses[j] <= limit
             if free and _agree(given, i, j, s):
                 best, strength, sign = j, rating, s
-        if best < 0 and two_hops:
-            other = waiting[hub]
-            if other >= 0 and masses[i] + masses[other] <= limit and _agree(given, i, other, side * sides[other]):
-                group[i], waiting[hub] = group[other], -1
-                signs[i], signs[other] = side, sides[other]
-                continue
-            waiting[hub], sides[i] = i, side
         group[i] = count
         if best >= 0:
             group[best], signs[best] = count, sign
@@ -167,8 +151,27 @@ class _Queues(NamedTuple):
     head: IntArray  # (2, steps)
     after: IntArray  # (n,)
     before: IntArray  # (n,) -1 at a head, -2 outside
-    top: IntArray  # (2,) no list above is in use
+    place: IntArray  # (n,) step of the gain
     step: FloatArray  # (2,) least gain, and steps for each unit
+
+
+@njit(nogil=True)
+def _enter(Q: _Queues, i: int, side: int, to: int) -> None:
+    j = Q.head[side, to]
+    Q.after[i], Q.before[i], Q.head[side, to], Q.place[i] = j, -1, i, to
+    if j >= 0:
+        Q.before[j] = i
+
+
+@njit(nogil=True)
+def _leave(Q: _Queues, i: int, side: int) -> None:
+    if Q.before[i] >= 0:
+        Q.after[Q.before[i]] = Q.after[i]
+    else:
+        Q.head[side, Q.place[i]] = Q.after[i]
+    if Q.after[i] >= 0:
+        Q.before[Q.after[i]] = Q.before[i]
+    Q.before[i] = -2
 
 
 @njit(nogil=True)
@@ -177,115 +180,71 @@ def _bucket(Q: _Queues, gain: float) -> int:
 
 
 @njit(nogil=True)
-def _enter(Q: _Queues, i: int, side: int, gain: float) -> None:
-    b = _bucket(Q, gain)
-    j = Q.head[side, b]
-    Q.after[i], Q.before[i], Q.head[side, b] = j, -1, i
-    if j >= 0:
-        Q.before[j] = i
-    Q.top[side] = max(Q.top[side], b)
-
-
-@njit(nogil=True)
-def _leave(Q: _Queues, i: int, side: int, gain: float) -> None:
-    if Q.before[i] >= 0:
-        Q.after[Q.before[i]] = Q.after[i]
-    else:
-        Q.head[side, _bucket(Q, gain)] = Q.after[i]
-    if Q.after[i] >= 0:
-        Q.before[Q.after[i]] = Q.before[i]
-    Q.before[i] = -2
-
-
-@njit(nogil=True)
-def _best(Q: _Queues, side: int) -> int:
-    """Whoever gains most on a side, up to the width of a step; the last who came, which follows a seam."""
-    while Q.top[side] >= 0 and Q.head[side, Q.top[side]] < 0:
-        Q.top[side] -= 1
-    return int(Q.head[side, Q.top[side]]) if Q.top[side] >= 0 else -1
-
-
-@njit(nogil=True)
-def _flip(i: int, rows: Rows, x: FloatArray, gain: FloatArray, Q: _Queues) -> None:
-    """Flip vertex i, which is in no list; gain[j] = x_j (M x)_j is what flipping j adds to the cut."""
-    indptr, indices, data = rows
-    x[i] = -x[i]
-    gain[i] = -gain[i]
-    for p in range(indptr[i], indptr[i + 1]):
-        j = indices[p]
-        new = gain[j] + 2.0 * data[p] * x[i] * x[j]
-        if Q.before[j] > -2:
-            side = 0 if x[j] > 0.0 else 1
-            if _bucket(Q, new) != _bucket(Q, gain[j]):
-                _leave(Q, j, side, gain[j])
-                _enter(Q, j, side, new)
-        gain[j] = new
-
-
-@njit(nogil=True)
 def _passes(rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, tol: float, stop: Stop) -> None:
     """Passes in place until one neither gains more than `tol` nor improves the balance."""
     indptr, indices, data = rows
     n = x.size
-    gain = np.zeros(n)
-    most = 0.0
-    least = np.inf
+    most, least, largest = 0.0, np.inf, 0.0
     for i in range(n):
         size = 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            gain[i] += data[p] * x[i] * x[indices[p]]
             size += abs(data[p])
             if data[p] != 0.0:
                 least = min(least, abs(data[p]))
-        most = max(most, size)
+        most, largest = max(most, size), max(largest, sizes[i])
     steps = int(min(max(2.0 * most / least if least < np.inf else 1.0, 1.0), _STEPS)) + 1
     step = np.array([-most, (steps - 0.5) / (2.0 * most) if most > 0.0 else 1.0])
     Q = _Queues(
-        np.empty((2, steps), dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64),
-        np.empty(2, dtype=np.int64), step,
-    )  # fmt: skip
+        np.empty((2, steps), np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), step
+    )
+    gain, moves, top = np.empty(n), np.empty(n, dtype=np.int64), np.empty(2, dtype=np.int64)
+    nobody = n - 1 - n  # a literal would have what is called compiled for itself
+    room, patience = slack + 2.0 * largest, _PATIENCE + int(_PATIENCE_SHARE * n)
     while True:
-        excess = max(abs(np.sum(sizes * x)) - slack, 0.0)
-        gained, left = _pass(rows, sizes, x, slack, gain, Q)
-        if (gained <= tol and left >= excess) or (stop[0] and left <= 0.0):
-            return
-
-
-@njit(nogil=True)
-def _pass(
-    rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, gain: FloatArray, Q: _Queues
-) -> tuple[float, float]:
-    """One pass in place: what it gains, and by how much the balance is missed then."""
-    Q.head[:] = -1
-    Q.top[:] = -1
-    for i in range(x.size):
-        _enter(Q, i, 0 if x[i] > 0.0 else 1, gain[i])
-    total = np.sum(sizes * x)
-    room = slack + 2.0 * sizes.max()
-    patience = _PATIENCE + int(_PATIENCE_SHARE * x.size)
-    moves = np.empty(x.size, dtype=np.int64)
-    count, kept, gained, best, least = 0, 0, 0.0, 0.0, max(abs(total) - slack, 0.0)
-    while count < x.size and count < kept + patience:
-        chosen = -1
         for side in range(2):
-            i = _best(Q, side)
-            if i < 0:
-                continue
-            after = abs(total - 2.0 * sizes[i] * x[i])
-            if (after <= room or after < abs(total)) and (chosen < 0 or gain[i] > gain[chosen]):
-                chosen = i
-        if chosen < 0:
-            break
-        total -= 2.0 * sizes[chosen] * x[chosen]
-        gained += gain[chosen]
-        _leave(Q, chosen, 0 if x[chosen] > 0.0 else 1, gain[chosen])
-        _flip(chosen, rows, x, gain, Q)
-        moves[count] = chosen
-        count += 1
-        missed = max(abs(total) - slack, 0.0)
-        if missed < least or (missed == least and gained > best):
-            kept, best, least = count, gained, missed
-    Q.before[:] = -2
-    for k in range(count - 1, kept - 1, -1):
-        _flip(moves[k], rows, x, gain, Q)
-    return best, least
+            top[side] = steps - 1
+            for b in range(steps):
+                Q.head[side, b] = -1
+        total = 0.0
+        for i in range(n):
+            gain[i] = 0.0  # what flipping i adds to the cut
+            for p in range(indptr[i], indptr[i + 1]):
+                gain[i] += data[p] * x[i] * x[indices[p]]
+            total += sizes[i] * x[i]
+            _enter(Q, i, 0 if x[i] > 0.0 else 1, _bucket(Q, gain[i]))
+        excess = max(abs(total) - slack, 0.0)
+        count, kept, gained, best, missed = 0, 0, 0.0, 0.0, excess
+        while count < n and count < kept + patience:
+            chosen = nobody
+            for side in range(2):  # whoever gains most, up to a step; the last who came, which follows a seam
+                while top[side] >= 0 and Q.head[side, top[side]] < 0:
+                    top[side] -= 1
+                if top[side] >= 0:
+                    i = Q.head[side, top[side]]
+                    after = abs(total - 2.0 * sizes[i] * x[i])
+                    if (after <= room or after < abs(total)) and (chosen < 0 or gain[i] > gain[chosen]):
+                        chosen = i
+            if chosen < 0:
+                break
+            _leave(Q, chosen, 0 if x[chosen] > 0.0 else 1)
+            total -= 2.0 * sizes[chosen] * x[chosen]
+            gained += gain[chosen]
+            x[chosen] = -x[chosen]
+            for p in range(indptr[chosen], indptr[chosen + 1]):
+                j = indices[p] + 0  # of 64 bits, as elsewhere: for another type what is called is compiled again
+                gain[j] += 2.0 * data[p] * x[chosen] * x[j]
+                to = _bucket(Q, gain[j])
+                if Q.before[j] > -2 and to != Q.place[j]:
+                    side = 0 if x[j] > 0.0 else 1
+                    _leave(Q, j, side)
+                    _enter(Q, j, side, to)
+                    top[side] = max(top[side], to)
+            moves[count] = chosen
+            count += 1
+            left = max(abs(total) - slack, 0.0)
+            if left < missed or (left == missed and gained > best):
+                kept, best, missed = count, gained, left
+        for k in range(kept, count):
+            x[moves[k]] = -x[moves[k]]
+        if (best <= tol and missed >= excess) or (stop[0] and missed <= 0.0):
+            return

@@ -11,14 +11,14 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from dpgraph.compiled import Rows, at_once
+from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.threads import NEVER, Stop, on_thread
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 
 class _ListedObjective(CutObjective):
@@ -85,6 +85,16 @@ class _ListedObjective(CutObjective):
         return rounding_slack(2 * g, self.total_size + abs(self.constant))
 
 
+def sides_joined(n: int, u: IntArray, v: IntArray, across: BoolArray) -> IntArray:
+    """Connected parts of two copies of n vertices, one for each side, once those of u and v are joined, (2n,).
+
+    The same copies are joined, or, if v is to be `across` from u, the opposite ones.
+    """
+    pairs = np.concatenate([u, u + n]), np.concatenate([v + n * across, v + n - n * across])
+    joined = sparse.coo_array((np.ones(pairs[0].size), pairs), shape=(2 * n, 2 * n))
+    return np.asarray(sparse.csgraph.connected_components(joined, directed=False)[1].astype(np.int64))
+
+
 class SparseObjective(_ListedObjective):
     """Objective of an exactly symmetric sparse matrix with zero diagonal, as :attr:`dpgraph.graph.Graph.adjacency`.
 
@@ -103,8 +113,8 @@ class SparseObjective(_ListedObjective):
 
     @cached_property
     def rows(self) -> Rows:
-        """The matrix as kernels take it."""
-        return Rows.of(self.matrix)
+        """The matrix as kernels take it; arrays that may not be written to are of another type, and copied."""
+        return Rows._make(part if part.flags.writeable else part.copy() for part in Rows.of(self.matrix))
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
@@ -176,9 +186,11 @@ class SparseObjective(_ListedObjective):
         return core, kept, lift
 
     def unfrustrated(self) -> FloatArray | None:
-        """In time O(nnz)."""
-        signs = np.zeros(self.n_vertices)
-        return signs if at_once(kernels.satisfy_all, self.rows.indices.size)(self.rows, signs) else None
+        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953)."""
+        u, v, weights = sparse.find(self.matrix)
+        part = sides_joined(self.n_vertices, u, v, weights > 0.0)
+        one, other = part[: self.n_vertices], part[self.n_vertices :]
+        return None if np.any(one == other) else np.where(one < other, 1.0, -1.0)
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""

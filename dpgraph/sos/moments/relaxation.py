@@ -25,9 +25,6 @@ from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.monomials import (
     Monomial,
-    averaging,
-    free_moments,
-    label_symmetries,
     linear_in_moments,
     monomials,
     product,
@@ -41,8 +38,6 @@ SIZE_LIMIT = 700
 _INTERIOR_POINT_LIMIT = 80
 # Steps of SCS at most; the result says if they were not enough.
 _SPLITTING_STEPS = 20_000
-# Symmetries are used where a monomial of full degree has at most this many labellings: beyond, they are not free.
-_SYMMETRY_LIMIT = 1024
 
 
 def lasserre(
@@ -51,7 +46,6 @@ def lasserre(
     *,
     nonnegative: bool = False,
     solver: Literal["auto", "clarabel", "scs"] = "auto",
-    symmetry: bool = True,
     progress: bool = False,
 ) -> PseudoDistribution:
     """Optimal pseudo-distribution of a given degree, for small instances.
@@ -70,9 +64,6 @@ def lasserre(
     solver : {"auto", "clarabel", "scs"}, default "auto"
         Interior points (Clarabel) are the more accurate, operator splitting (SCS, an ADMM) needs less memory; "auto"
         takes the former up to 80 rows. The bound is proven either way.
-    symmetry : bool, default True
-        Where permutations of the labels leave every table unchanged, solve for the average over these: fewer unknowns,
-        the same value, uniform marginals.
     progress : bool, default False
         Show on stderr what has been done: the relaxation is built, solved, its bound proven.
 
@@ -104,7 +95,7 @@ def lasserre(
     check_size(instance.n_variables, instance.alphabet_size, degree)
     check_choice("solver", solver, ("auto", "clarabel", "scs"))
     with tqdm(total=3, desc="relaxation", disable=not progress) as bar:
-        problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
+        problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative)
         bar.update()
         if solver == "auto":
             solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
@@ -138,12 +129,9 @@ class _MomentProblem:
     entries: IntArray  # shape (N, N); -1 is the constant zero
     gain: FloatArray
     pairs: sparse.csr_array
-    free: sparse.csr_array  # the moments as a function of those that symmetry leaves free, y_0 first
-    average: sparse.csr_array  # of the moments over the symmetries
-    rows: list[sparse.csr_array]  # what each symmetry does to the rows of the moment matrix
 
     @classmethod
-    def of(cls, instance: TwoCSP, degree: int, nonnegative: bool, symmetry: bool) -> _MomentProblem:
+    def of(cls, instance: TwoCSP, degree: int, nonnegative: bool) -> _MomentProblem:
         n, q = instance.n_variables, instance.alphabet_size
         basis = list(monomials(n, q, degree // 2))
         names = list(monomials(n, q, min(degree, n)))
@@ -154,13 +142,7 @@ class _MomentProblem:
         probabilities = linear_in_moments(indicators, names, q - 1)
         gain = np.asarray(probabilities.T @ instance.tables.ravel(), dtype=np.float64)
         pairs = probabilities if nonnegative and degree == 2 else probabilities[:0]
-        group = label_symmetries(instance) if symmetry and q ** min(degree, n) <= _SYMMETRY_LIMIT else []
-        if len(group) < 2:
-            whole = sparse.eye_array(len(names), format="csr")
-            return cls(degree, names, entries, gain, pairs, whole, whole, [])
-        average = sum(averaging(group, names), sparse.csr_array((len(names), len(names)))) / len(group)
-        free = free_moments(average, names, q - 1)
-        return cls(degree, names, entries, gain, pairs, free, average, averaging(group, basis))
+        return cls(degree, names, entries, gain, pairs)
 
 
 def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray, str]:
@@ -168,25 +150,22 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     cp = import_module("cvxpy")  # takes two seconds, and few need it
 
     N, K = problem.entries.shape[0], len(problem.names)
-    # Where nothing is free, one unknown that nothing depends on: before 1.9 cvxpy has no variable of size 0.
-    constant = problem.free.shape[1] == 1
-    T = sparse.csr_matrix(sparse.hstack([problem.free, sparse.csr_array((K, int(constant)))]))
     places = np.flatnonzero(problem.entries.ravel() >= 0)
     spread = sparse.csr_matrix(
         (np.ones(places.size), (places, problem.entries.ravel()[places])), shape=(N * N, K)
     )  # cvxpy wants the matrix class
     scale = max(float(np.abs(problem.gain).max()), 1e-300)
-    free = cp.Variable(T.shape[1] - 1)
+    free = cp.Variable(K - 1)
     z = cp.hstack([np.ones(1), free])
-    semidefinite = cp.reshape((spread @ T) @ z, (N, N), order="C") >> 0
+    semidefinite = cp.reshape(spread @ z, (N, N), order="C") >> 0
     constraints: list[Any] = [semidefinite]
     if problem.pairs.shape[0]:
-        constraints.append((sparse.csr_matrix(problem.pairs) @ T) @ z >= 0)
-    program = cp.Problem(cp.Maximize((T.T @ problem.gain / scale) @ z), constraints)
+        constraints.append(sparse.csr_matrix(problem.pairs) @ z >= 0)
+    program = cp.Problem(cp.Maximize((problem.gain / scale) @ z), constraints)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if solver == "clarabel" or constant:  # SCS refuses such a program
+            if solver == "clarabel":
                 program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False)  # it panics without a gain
             else:
                 program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS)
@@ -194,11 +173,9 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
         raise NotConvergedError(f"the moment relaxation could not be solved: {error}") from None
     if free.value is None:
         raise NotConvergedError(f"the moment relaxation could not be solved: {program.status}")
-    moments = T @ np.concatenate([[1.0], free.value])
+    moments = np.concatenate([[1.0], free.value])
     multipliers = scale * np.asarray(constraints[1].dual_value) if len(constraints) > 1 else np.empty(0)
     dual = np.asarray(semidefinite.dual_value)
-    if problem.rows:  # only the average of the dual matrix satisfies the equations of the single moments
-        dual = np.mean([g.T @ (g.T @ dual).T for g in problem.rows], axis=0)
     return moments, scale * dual, multipliers, program.status
 
 
@@ -213,7 +190,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     places = problem.entries.ravel()
     inside = places >= 0
     multiplicity = np.bincount(places[inside], minlength=K)
-    target = problem.gain + problem.average.T @ (problem.pairs.T @ np.maximum(multipliers, 0.0))
+    target = problem.gain + problem.pairs.T @ np.maximum(multipliers, 0.0)
 
     def residual(Z: FloatArray) -> FloatArray:
         return np.asarray(target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K))
