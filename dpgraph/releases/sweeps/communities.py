@@ -232,21 +232,21 @@ class _Run:
         elif sweep == 0 and self.core.size:
             self._set_core()
         rows, side = self.core.others, sweep % 2
-        seen, law = np.zeros((self.graph.n_vertices, self.count)), self._open(sweep)
+        seen, law = self._none_seen(), self._open(sweep)
         if side:
             self._set(rows[::-1], seen, law, side=side)
             self._set(self.core.rows[::-1], seen, law, side=side, apart=True)
             if self.excesses is not None and law.maximum is None:
                 self._ask_again(self.excesses)
         else:
-            seen[self.core.rows, self.labels[self.core.rows]] = 1.0
+            seen[self.core.rows] = self.labels[self.core.rows]
             self._set(rows, seen, law, side=side)
 
     def _set_core(self) -> None:
         """Set the rows of the core by each other, once, or forwards and then back if sweeps are unequal."""
         calls = [self.schedule.part(self.call, side) for side in (0, 1)] if self.schedule.first else [self.call]
         for side, call in enumerate(calls):
-            rows, seen = self.core.rows[:: -1 if side else 1], np.zeros_like(self.known[0])
+            rows, seen = self.core.rows[:: -1 if side else 1], self._none_seen()
             self.passes.append([])
             self._set(rows, seen, self._open(0, core=call), side=side, readings=self.passes[side])
         self.known = np.stack([self.known.sum(axis=0), np.zeros_like(self.known[0])])
@@ -310,32 +310,36 @@ class _Run:
     def _set(
         self,
         rows: IntArray,
-        seen: FloatArray,
+        seen: IntArray,
         law: "_Law",
         *,
         side: int,
         apart: bool = False,
         readings: list[Reading] | None = None,
     ) -> None:
-        """Set rows one after another by the labels that are `seen`, and add them to these; `apart`, in the end only.
+        """Set rows one after another by the labels that are `seen` (-1: none), and add these; `apart`, in the end only.
 
         What they count is added to the `readings`.
         """
-        weight, totals = self.degrees.values, self.degrees.values @ seen
-        self.graph.expect(rows)
-        for block in row_blocks(rows):
+        weight, blocks, totals, known = self.degrees.values, row_blocks(rows), np.zeros(self.count), seen >= 0
+        np.add.at(totals, seen[known], weight[known])
+        self.graph.expect(blocks)
+        for block in blocks:
             counts = np.zeros((block.size, self.count))
             if totals.any():  # otherwise counts are zero whatever the data
                 counts = self._choose(block, seen, totals, law, side)
             if readings is not None:
                 readings.append(Reading(block, counts, 2 * law.variance, self.labels[block]))
             if not apart:
-                seen[block, self.labels[block]] = 1.0
+                seen[block] = self.labels[block]
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
 
-    def _choose(self, block: IntArray, seen: FloatArray, totals: FloatArray, law: "_Law", side: int) -> FloatArray:
+    def _none_seen(self) -> IntArray:
+        return np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.count))
+
+    def _choose(self, block: IntArray, seen: IntArray, totals: FloatArray, law: "_Law", side: int) -> FloatArray:
         """Labels of a block by its private counts and by what is known of its other side; returns released counts."""
-        exact, other = self.graph.multiply_rows(block, seen), self.known[1 - side, block]
+        exact, other = self.graph.count_rows(block, seen, self.count), self.known[1 - side, block]
         unit, w = self.graph.weight_unit, self.graph.max_weight
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
