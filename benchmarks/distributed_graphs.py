@@ -4,7 +4,8 @@ The graph has m/10 vertices in two halves, and an edge joins the halves with pro
 Parquet files. Every line is measured in a process of its own with workers of its own, whose memory is limited; memory
 is the peak of the client, and of the largest worker that is there in the end. "cut, worker killed" ends a worker with
 SIGKILL in the middle of the sweeps. Processor seconds are those of client, scheduler and workers (not of one that was
-killed). Lines are kept as they come; ``--fresh`` measures them again.
+killed). Lines are kept as they come; ``--fresh`` measures those again that ``--methods`` (parts of names) and
+``--largest`` ask for.
 
     python benchmarks/distributed.py --largest 10000000
 
@@ -248,14 +249,13 @@ def main() -> None:
     if arguments.measure:
         measure(arguments.measure[0], int(arguments.measure[1]))
         return
-    path = RESULTS / "distributed_graphs.csv"
+    asked = [method for method in METHODS if any(part in method for part in arguments.methods or [""])]
+    table = ResumableTable(RESULTS / "distributed_graphs.csv", ("method", "edges"), COLUMNS)
     if arguments.fresh:
-        path.unlink(missing_ok=True)
-    table = ResumableTable(path, ("method", "edges"), COLUMNS)
+        table.drop(lambda row: row["method"] in asked and int(row["edges"]) <= arguments.largest)
     for m in SIZES:
-        for method in METHODS if m <= arguments.largest else ():
-            asked = not arguments.methods or any(part in method for part in arguments.methods)
-            if asked and (method, str(m)) not in table.rows:
+        for method in asked if m <= arguments.largest else ():
+            if (method, str(m)) not in table.rows:
                 planted(m)
                 row = {"method": method, "edges": str(m), **measured(method, m)}
                 print(row, flush=True)

@@ -99,7 +99,7 @@ class Graph:
         """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
         return counts(self.adjacency[rows], labels, count)
 
-    def weights_between(self, labels: IntArray, count: int) -> FloatArray:
+    def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""
         return between(self.adjacency, labels, labels, count)
 

@@ -47,10 +47,10 @@ class Rows(NamedTuple):
     def sums(self) -> FloatArray:
         """Sum of the weights in each row."""
         if isinstance(self.weights, float):
-            return self.lengths * self.weights
-        before = np.concatenate([[0.0], np.cumsum(self.weights)])  # exact, as all sums of weights are
+            return np.asarray(self.lengths * self.weights, dtype=np.float64)
+        before: FloatArray = np.concatenate([[0.0], np.cumsum(self.weights)])  # exact, as all sums of weights are
         ends = np.cumsum(self.lengths)
-        return before[ends] - before[ends - self.lengths]
+        return np.asarray(before[ends] - before[ends - self.lengths])
 
     @classmethod
     def joined(cls, parts: "Sequence[Rows]", order: IntArray) -> tuple["Rows", IntArray]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.distributed import blocks as on_worker
@@ -137,7 +138,7 @@ class DistributedGraph(Graph):
             return self._sweep.fields(labels, count, counts, count)
         return counts(self.blocks.matrix(rows), labels, count)
 
-    def weights_between(self, labels: IntArray, count: int) -> FloatArray:
+    def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weights between labels, added up block by block on the workers."""
         sent = self.blocks.sent(labels.astype(np.min_scalar_type(count)))
         return np.asarray(sum(self.blocks.of_each(on_worker.weights_between, sent, count)))

@@ -25,10 +25,10 @@ _PATIENCE = 5
 class Order(NamedTuple):
     """The rows of a sweep, one block after another, and where the blocks end."""
 
-    rows: IntArray
+    rows: NDArray[np.integer]
     ends: IntArray  # block k is rows[ends[k] : ends[k + 1]]
 
-    def of(self, first: int, last: int) -> IntArray:
+    def of(self, first: int, last: int) -> NDArray[np.integer]:
         """Rows of the blocks first, ..., last - 1."""
         return self.rows[self.ends[first] : self.ends[last]]
 
@@ -41,13 +41,13 @@ class Reader:
     ) -> None:
         self._order, self._iterate, self._weighted, self._count = Order(*order), iterate.copy(), weighted, count
         self._blocks = dict(zip(numbers, blocks, strict=True))
-        self._own = self._order.rows[np.isin(self._order.rows % count, numbers)]
-        ends = np.concatenate([[0], np.cumsum(np.isin(self._order.rows % count, numbers))])
-        self._ends = ends[self._order.ends]  # own rows of a block
-        entries = np.empty(self._own.size, dtype=np.int64)
+        own = np.isin(self._order.rows % count, numbers)
+        self._own, entries = self._order.rows[own], np.zeros(np.count_nonzero(own) + 1, dtype=np.int64)
+        self._ends = np.concatenate([[0], np.cumsum(own)])[self._order.ends]  # own rows of a block
         for number, block in self._blocks.items():
-            entries[mine] = block.lengths[self._own[mine := self._own % count == number] // count]
-        self._entries = np.concatenate([[0], np.cumsum(entries)])
+            mine = self._own % count == number
+            entries[1:][mine] = block.lengths[self._own[mine] // count]
+        self._entries = np.cumsum(entries)
         self._first, self._read = 0, sparse.csr_array((0, iterate.shape[0]))
 
     def fields(
@@ -66,7 +66,7 @@ class Reader:
             self._first, self._read = first, self._from_files(self._own[first : max(end, last)])
         return self._read[first - self._first : last - self._first]
 
-    def _from_files(self, rows: IntArray) -> sparse.csr_array:
+    def _from_files(self, rows: NDArray[np.integer]) -> sparse.csr_array:
         numbers = rows % self._count
         order = np.lexsort((rows, numbers))  # files are read from front to back
         parts = [
@@ -86,8 +86,8 @@ class Sweep:
 
     def __init__(self, blocks: Any, order: Sequence[IntArray], lengths: IntArray) -> None:
         self._blocks, self._asked = blocks, list(order)
-        kind = np.int32 if blocks.n < 2**31 else np.int64
-        rows = np.concatenate([np.zeros(0, kind), *order]).astype(kind)
+        kind: type[np.integer] = np.int32 if blocks.n < 2**31 else np.int64
+        rows: NDArray[np.integer] = np.concatenate([np.zeros(0, kind), *order]).astype(kind)
         self._order = Order(rows, np.concatenate([[0], np.cumsum([block.size for block in order], dtype=np.int64)]))
         self._readers: list[Any] = []
         self._of_block = np.zeros(len(blocks.futures), dtype=np.int64)  # which reader has a block of the matrix

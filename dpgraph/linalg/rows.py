@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import FloatArray
 
 #: Rows of a matrix whose entries are counted at a time.
 _AT_A_TIME = 2**14
@@ -29,7 +29,7 @@ def counts(rows: sparse.csr_array, labels: NDArray[np.integer], count: int) -> F
     return np.ascontiguousarray(found.reshape(-1, count + 1)[:, 1:])
 
 
-def between(rows: sparse.csr_array, own: IntArray, labels: NDArray[np.integer], count: int) -> FloatArray:
+def between(rows: sparse.csr_array, own: NDArray[np.integer], labels: NDArray[np.integer], count: int) -> FloatArray:
     """Weight of all entries by the label of the row, in `own`, and that of the column, shape (count, count)."""
     found = np.zeros(count * count)
     for first in range(0, own.size, _AT_A_TIME):

@@ -235,7 +235,7 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
     if (
         when == "blocks are built"
-    ):  # where the graph is in no frame yet, what is left for a debugger keeps no task either
+    ):  # where the graph is in no frame yet: a debugger keeps no task
         monkeypatch.setenv("DPGRAPH_DEBUG", "1")
     with pytest.raises(KeyboardInterrupt) as kept:
         dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget, progress=bar)
