@@ -28,6 +28,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
             "marginal_solvers", "marginals", "marginals_sparse", "marginals_structured", "marginals_weights",
             "optimal_cuts", "optimal_tori", "peers_published", "plan_accuracy", "planted", "projections",
             "projector_gap", "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
+            "first_call", "persons",
         )
     },
     "ablations_sweeps": ("-m", "benchmarks.ablations"),
@@ -41,10 +42,12 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
     "marginals_pgm": ("benchmarks/marginals.py",),
     "marginals_smartnoise": ("benchmarks/marginals.py",),
+    "sensitivity": ("-m", "tests.privacy.enumeration"),
     "spectral_ball": ("benchmarks/projections.py",),
     "speed": ("benchmarks/speed.py", "--full"),
     "subgraph_counts": ("-m", "benchmarks.subgraph_counts"),
     "synthetic_peers": ("benchmarks/synthetic_beside_peers.py",),
+    "timing": ("-m", "tests.privacy.timing"),
     "tuning": ("benchmarks/fit_tuning.py",),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ On graphs whose eigenspaces of this rank are in no table, sine of the largest an
 - *labels, then Gaussian*: the noisy power method with its own number of products, but from these eigenvectors.
 
 The noise of the pure products is that of one vector for each row in all its products: density exp(-N/s), N the largest
-norm of the t rows, in l1 or l2 (:func:`~dpgraph.bounds.sensitivity.repeated_readings` proves it for any norm of rows).
+norm of the t rows, in l1 or l2 (:func:`~dpgraph.bounds.sensitivity.repeated_queries` proves it for any norm of rows).
 Rows of an iterate are cut off at 1.3 times their root mean square length, which an edge is paid by. It is drawn
 by numpy in real numbers: for a comparison, not for use.
 

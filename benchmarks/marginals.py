@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 import charts
 import numpy as np
 
-from dpgraph.bounds.parities import conjunction_moves, parity_moves, shape_noise
+from dpgraph.bounds.parities import conjunction_changes, parity_changes, shape_noise
 from dpgraph.inputs.records import Schema
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy import gdp_mu
@@ -116,7 +116,7 @@ def unprojected(n: int, k: int, geometry: str, mu: float, sparsity: int | None) 
     found = []
     for conjunctions, loss in by_order.items():
         t = n if sparsity is None else sparsity
-        moves = conjunction_moves(n, t, k) if conjunctions else parity_moves(basis.sizes, k, most=2 * t)
+        moves = conjunction_changes(n, t, k) if conjunctions else parity_changes(basis.sizes, k, most=2 * t)
         weights = np.ones(k) if geometry == "parities" else tensor_weights(n, k, signs=not conjunctions)
         found.append(float(np.sum(loss / weights) * (moves @ weights).max()))
     return float(np.sqrt(min(found) / cells)) / mu

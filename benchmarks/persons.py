@@ -2,7 +2,7 @@
 
     python benchmarks/persons.py
 
-prints the tables of docs/persons.md: medians of relative errors of the numbers of edges and triangles, of
+writes results/persons.md: medians of relative errors of the numbers of edges and triangles, of
 Kolmogorov-Smirnov distances of the degree distribution, and means of the share of Louvain's modularity; and beside them
 what protects a person with any number of edges.
 """
@@ -10,7 +10,7 @@ what protects a person with any number of edges.
 import igraph
 import networkx as nx
 import numpy as np
-from common import DATA
+from common import DATA, RESULTS, markdown_table
 from degree_distribution import distance
 
 import dpgraph
@@ -52,15 +52,20 @@ def measured(graph: nx.Graph, epsilon: float) -> list[list[float]]:
 
 def main() -> None:
     names = ("edges", "triangles", "degrees", "communities")
-    print("| graph | epsilon | of | " + " | ".join(f"k = {k}" for k in PERSONS) + " | vertices |")
-    print("| --- " * (len(PERSONS) + 4) + "|")
+    rows = []
     for name in GRAPHS:
         graph = dpgraph.datasets.load(name, data_dir=DATA)
         for epsilon in EPSILONS:
             for what, row in zip(names, measured(graph, epsilon), strict=True):
                 cells = (f"{x:.2f}" if what == "communities" else f"{100 * x:.2g} %" for x in row if x == x)
-                cells = [*cells, *["-"] * sum(x != x for x in row)]
-                print(f"| {name} | {epsilon:g} | {what} | " + " | ".join(cells) + " |", flush=True)
+                rows.append([name, f"{epsilon:g}", what, *cells, *["-"] * sum(x != x for x in row)])
+    text = [
+        "# What it costs to protect persons in place of edges",
+        "Medians of three runs: relative errors of the numbers of edges and triangles, largest error of the degree "
+        "distribution;\nfor communities the mean share of Louvain's modularity. Made by `benchmarks/persons.py`.",
+        markdown_table(["graph", "epsilon", "of", *(f"k = {k}" for k in PERSONS), "vertices"], rows),
+    ]
+    (RESULTS / "persons.md").write_text("\n\n".join(text) + "\n")
 
 
 if __name__ == "__main__":

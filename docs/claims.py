@@ -1,21 +1,25 @@
-"""Claims with numbers on a page: what they say, computed anew from the committed tables.
+"""Sentences with measured numbers on the pages, computed anew from the tables of ``benchmarks/results``.
 
-``python docs/claims.py`` prints those that do not stand on their page as computed; tests/test_docs.py demands that all
-do.
+``python docs/claims.py`` prints those that do not stand on their page as computed. tests/test_docs.py demands that all
+do, and that no sentence which speaks of measurements has a number that is not among them.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
+import networkx as nx
+
+import dpgraph
+
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = "docs/one-run.md"
 RESULTS = REPOSITORY / "benchmarks" / "results"
 #: 95 % half-widths of ten runs (Student) over the standard deviation of one.
 HALF_OF_TEN = 2.2622 / 10**0.5
@@ -27,33 +31,73 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Claim:
-    """`text` stands on `page`; it was made from `table`, which `command` makes."""
+    """`text` stands on `page`; it was made from `table`, a file of benchmarks/results, or from a bundled graph."""
 
     page: str
     text: str
     table: str
-    command: str
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
 @cache
 def rows(table: str) -> tuple[Row, ...]:
-    """The lines of a table, without the line that describes it."""
+    """The lines of a table: of a CSV file, or of all tables of a Markdown file; repeated columns are numbered."""
     lines = (RESULTS / table).read_text().splitlines()
-    return tuple(csv.DictReader(line for line in lines if not line.startswith("#")))
+    if table.endswith(".csv"):
+        return tuple(csv.DictReader(line for line in lines if not line.startswith("#")))
+    found, columns = [], []
+    for before, line in zip(["", *lines], lines, strict=False):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            continue
+        if not before.startswith("|"):
+            columns = [name if name not in cells[:k] else f"{name} {k}" for k, name in enumerate(cells)]
+        elif set(line) - set("|- "):
+            found.append(dict(zip(columns, cells, strict=False)))
+    return tuple(found)
 
 
-def cell(table: str, column: str, **where: object) -> float:
+def number(cell: str) -> float:
+    """The first number of a cell."""
+    return float(re.search(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", cell)[0].replace(",", ""))
+
+
+def column(table: str, name: str, **where: object) -> list[float]:
+    """The numbers of a column, of the rows with these values in others (`_` stands for a blank), and no empty ones."""
+    found = [row for row in rows(table) if name in row and row[name] not in ("", "-")]
+    wanted = {key.replace("_", " ") if "_" in key else key: str(value) for key, value in where.items()}
+    return [
+        number(row[name])
+        for row in found
+        if all(row.get(key, row.get(key.replace(" ", "_"))) == value for key, value in wanted.items())
+    ]
+
+
+def cell(table: str, name: str, **where: object) -> float:
     """The one number of a table with these values in other columns."""
-    found = [row for row in rows(table) if all(row[key] == str(value) for key, value in where.items())]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} rows of {table} with {where}")
-    return float(found[0][column])
+    (value,) = column(table, name, **where)
+    return value
+
+
+def spread(values: Iterable[float], form: str = "g") -> str:
+    """From the least to the largest."""
+    values = list(values)
+    return f"{min(values):{form}} to {max(values):{form}}"
 
 
 def digits(value: float, figures: int = 2) -> str:
     """A number with so many figures, no exponent."""
     rounded = float(f"{value:.{figures}g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
+def quotients(table: str, above: str, below: str) -> str:
+    """Least and largest quotient of two columns, over all rows that have both."""
+    both = [row for row in rows(table) if row.get(above) and row.get(below)]
+    values = [number(row[above]) / number(row[below]) for row in both]
+    return f"{digits(min(values))} to {digits(max(values))}"
 
 
 def times(a: tuple[str, int, str], b: tuple[str, int, str] | None = None, figures: int = 2) -> str:
@@ -64,7 +108,7 @@ def times(a: tuple[str, int, str], b: tuple[str, int, str] | None = None, figure
     return digits(mine / cell("speed.csv", "processor_seconds", task=other[0], size=other[1], method=other[2]), figures)
 
 
-# --- the claims -------------------------------------------------------------------------------------------------------
+# --- what one run gives, and the frontier -----------------------------------------------------------------------------
 
 
 def cuts() -> Iterator[Claim]:
@@ -74,22 +118,18 @@ def cuts() -> Iterator[Claim]:
         "Facebook100 Harvard1": "fb100-Harvard1", "SNAP ca-HepTh": "ca-HepTh",
         "planted cut, correlation -0.75": "planted n=2000 d=100 c=-0.75",
     }  # fmt: skip
-    table, command = "frontier_max-cut.csv", "python benchmarks/frontier.py --full --problem max-cut"
+    page, table = "docs/one-run.md", "frontier_max-cut.csv"
     for shown, graph in names.items():
         values = []
         for epsilon in ("1", "4", "8"):
             of = {"graph": graph, "mechanism": "auto", "epsilon": epsilon, "delta": "1e-6"}
             found = [row for row in rows(table) if all(row[k] == v for k, v in of.items())]
-            spread = float(found[0]["half"] or 0) / HALF_OF_TEN
-            values.append(f"{float(found[0]['mean']):.3f} ± {spread:.3f}")
+            spread_of_one = float(found[0]["half"] or 0) / HALF_OF_TEN
+            values.append(f"{float(found[0]['mean']):.3f} ± {spread_of_one:.3f}")
         ceiling = cell(table, "mean", graph=graph, mechanism="exact solver")
-        start = re.search(rf"^\| {re.escape(shown)} \|[^|]*\|[^|]*\|", page(), re.MULTILINE)
-        text = f"{start[0] if start else shown} {' | '.join(values)} | {ceiling:.3f} |"
-        yield Claim(PAGE, text, table, command)
-
-
-def page() -> str:
-    return (REPOSITORY / PAGE).read_text()
+        text = (REPOSITORY / page).read_text()
+        start = re.search(rf"^\| {re.escape(shown)} \|[^|]*\|[^|]*\|", text, re.MULTILINE)
+        yield Claim(page, f"{start[0] if start else shown} {' | '.join(values)} | {ceiling:.3f} |", table)
 
 
 def load() -> Iterator[Claim]:
@@ -98,75 +138,454 @@ def load() -> Iterator[Claim]:
     def seconds(method: str, n: int = 10**6) -> float:
         return cell("load.csv", "processor_seconds", method=method, n=n)
 
-    def claim(text: str) -> Claim:
-        return Claim(PAGE, text, "load.csv", "python benchmarks/load.py --largest 1000000")
-
     memory = cell("load.csv", "peak_MB", method="cut, eps 4", n=10**6) / 1000
-    yield claim(
-        f"At a million vertices and 10 million edges a private cut takes {seconds('cut, eps 1'):.0f} processor seconds "
-        f"at ε = 1 and {seconds('cut, eps 4'):.0f} at ε = 4, and {memory:.1f} GB."
-    )
-    yield claim(f"Communities take {seconds('communities'):.0f}.")
     ratio = seconds("embedding") / seconds("eigsh, 2 pairs")
-    yield claim(f"A private embedding of rank 2 takes {seconds('embedding'):.0f}, {ratio:.1f} times as long")
     pure = [seconds("embedding, pure", n) / seconds("eigsh, 1 pair", n) for n in (10**5, 10**6)]
-    yield claim(
+    reading = [seconds("read_sparse", n) / seconds("pandas.read_csv", n) for n in (10**5, 10**6, 10**7)]
+    for text in (
+        f"At a million vertices and 10 million edges a private cut takes {seconds('cut, eps 1'):.0f} processor seconds "
+        f"at ε = 1 and {seconds('cut, eps 4'):.0f} at ε = 4, and {memory:.1f} GB.",
+        f"Communities take {seconds('communities'):.0f}.",
+        f"A private embedding of rank 2 takes {seconds('embedding'):.0f}, {ratio:.1f} times as long",
         "| pure embedding, rank 1 | scipy `eigsh`, one pair, not private | "
-        f"{pure[0]:.1f} at 10⁵ vertices, {pure[1]:.1f} at 10⁶ |"
-    )
+        f"{pure[0]:.1f} at 10⁵ vertices, {pure[1]:.1f} at 10⁶ |",
+        f"which builds no graph | {spread(reading, '.1f')} |",
+    ):
+        yield Claim("docs/one-run.md", text, "load.csv")
 
 
 def speed() -> Iterator[Claim]:
     """What is slower, and what is faster."""
-    command = "python benchmarks/speed.py --full"
-
-    def claim(text: str) -> Claim:
-        return Claim(PAGE, text, "speed.csv", command)
-
     ours, theirs = "dpgraph private, rank 8", "scipy eigsh, 8 pairs, not private"
     spectral = [times(("spectral", n, ours), ("spectral", n, theirs)) for n in (1000, 10**5, 10**6)]
-    yield claim(f"not private | {spectral[0]} at 1,000 vertices, {spectral[1]} at 10⁵, {spectral[2]} at 10⁶ |")
     ours, theirs = "dpgraph private, eps 1", "greedy exponential (MT07), eps 1"
     greedy = [times(("private max-cut", n, ours), ("private max-cut", n, theirs)) for n in (1000, 10**5)]
-    yield claim(f"which cuts less | {greedy[0]} at 1,000 vertices, {greedy[1]} at 10⁵ |")
     sizes = (5, 10, 20, 100, 300, 1000)
     plain = [float(times(("covariance", d, "dpgraph"), ("covariance", d, "numpy, not private"))) for d in sizes]
-    yield claim(f"| `private_covariance` | numpy, not private | {min(plain):.0f} to {max(plain):.0f} |")
     bm = "pymanopt (Burer-Monteiro)"
     rounds = [float(times(("max-cut", n, "dpgraph max_cut"), ("max-cut", n, bm))) for n in (100, 200, 500, 1000)]
-    yield claim(f"which does not round | {min(rounds):.1f} to {max(rounds):.1f} up to 1,000 vertices |")
     scs, far = times(("max-cut", 200, "cvxpy + SCS")), times(("max-cut", 5000, bm), figures=1)
-    yield claim(f"For the relaxation of max-cut cvxpy with SCS takes {scs} times as long at 200 vertices")
-    yield claim(f"pymanopt {far} times at 5,000.")
     pgm = times(("marginals", 12, "private-pgm (mbi)"), ("marginals", 12, "dpgraph"), figures=3)
-    yield claim(f"For tables of 12 attributes private-pgm takes {pgm} times as long.")
+    for text in (
+        f"not private | {spectral[0]} at 1,000 vertices, {spectral[1]} at 10⁵, {spectral[2]} at 10⁶ |",
+        f"which cuts less | {greedy[0]} at 1,000 vertices, {greedy[1]} at 10⁵ |",
+        f"| `private_covariance` | numpy, not private | {min(plain):.0f} to {max(plain):.0f} |",
+        f"which does not round | {min(rounds):.1f} to {max(rounds):.1f} up to 1,000 vertices |",
+        f"For the relaxation of max-cut cvxpy with SCS takes {scs} times as long at 200 vertices, "
+        f"pymanopt {far} times at 5,000.",
+        f"For tables of 12 attributes private-pgm takes {pgm} times as long.",
+    ):
+        yield Claim("docs/one-run.md", text, "speed.csv")
 
 
 def success() -> Iterator[Claim]:
     """How often a large cut is found."""
 
-    def claim(text: str) -> Claim:
-        return Claim(PAGE, text, "cut_success.csv", "python benchmarks/cut_success.py")
-
     def shares(n: int, epsilon: int) -> list[float]:
-        at = (str(n), str(epsilon))
-        return [float(row["share"]) for row in rows("cut_success.csv") if (row["n"], row["epsilon"]) == at]
+        return column("cut_success.csv", "share", n=n, epsilon=epsilon)
 
     parts = []
     for n, where in ((10**5, "10⁵ vertices"), (10**6, "a million")):
         runs = shares(n, 4)
         found = [share for share in runs if share > FOUND]
-        ends = f" ({min(found):.3f} to {max(found):.3f} of the edges)" if found else ""
+        ends = f" ({spread(found, '.3f')} of the edges)" if found else ""
         parts.append(f"at {where} {len(found)} of {len(runs)} seeded runs found the planted cut{ends}")
-    yield claim(f"At average degree 20 and ε = 4, {parts[0]}, and {parts[1]}.")
     small = shares(10**5, 1)
-    yield claim(f"Runs at ε = 1 and 10⁵ vertices end between {min(small):.3f} and {max(small):.3f}.")
-    reached = [cell("speed.csv", "quality", task="private max-cut", size=n, method=METHOD) for n in (10**5, 10**6)]
-    text = f"The runs of the table of times reached {reached[0]:.2f} (10⁵) and {reached[1]:.2f} (10⁶)"
-    yield Claim(PAGE, text, "speed.csv", "python benchmarks/speed.py --full")
+    for text in (
+        f"At average degree 20 and ε = 4, {parts[0]}, and {parts[1]}.",
+        f"Runs at ε = 1 and 10⁵ vertices end between {min(small):.3f} and {max(small):.3f}.",
+    ):
+        yield Claim("docs/one-run.md", text, "cut_success.csv")
 
 
-SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (cuts, load, speed, success)
+def frontier() -> Iterator[Claim]:
+    """The overview of all problems, and cuts beside published rates."""
+    sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+    try:
+        frontier_tables = import_module("frontier_tables")
+    finally:
+        sys.path.pop(0)
+    order = re.findall(r"^\| ([\w-]+), \w+ \|", (REPOSITORY / "docs/frontier.md").read_text(), re.MULTILINE)
+    summaries = [frontier_tables.read_summary(name) for name in dict.fromkeys(order)]
+    overview = frontier_tables.overview(summaries)
+    for line in overview.splitlines():
+        yield Claim("docs/frontier.md", line, "frontier.md")
+    cells = next(line for line in overview.splitlines() if line.startswith("| max-cut, real |")).split("|")
+    one, four, eight = (re.fullmatch(r"(\d+ %) \((.*)\)", part.strip()).groups() for part in cells[3:6])
+    yield Claim(
+        "docs/cuts.md",
+        f"the default finds in the median of twenty real graphs {one[0]} at ε = 1 ({one[1]} %), {four[0]} at 4 "
+        f"({four[1]} %) and {eight[0]} at 8 ({eight[1]} %)",
+        "frontier.md",
+    )
+    lost = column("peers_published.md", "lost / √(mn)")
+    bounds = [row["√(mn/ε)/m; times ln²(n/δ)"].split(";") for row in rows("peers_published.md") if "n^1.5/(ε m)" in row]
+    of_edges, with_logarithms = ([number(part) for part in parts] for parts in zip(*bounds, strict=True))
+    for text in (
+        f"At ε = 1 the default loses {spread(lost, '.2f')} √(mn) on all twenty real graphs",
+        f"says {100 * min(of_edges):.0f} to {100 * max(of_edges):.0f} % of the edges",
+        f"With its logarithms it says {min(with_logarithms):.0f} times the number of edges or more",
+    ):
+        yield Claim("docs/frontier.md", text, "peers_published.md")
+
+
+def first_call() -> Iterator[Claim]:
+    (row,) = [row for row in rows("first_call.md") if (row["function"], row["vertices"]) == ("report", "1,000")]
+    took = f"{row['empty cache']} processor seconds, a second one {row['warm']}"
+    text = f"A first `dpgraph.report` of 1,000 vertices takes {took}"
+    yield Claim("docs/install.md", text, "first_call.md")
+
+
+def flights() -> Iterator[Claim]:
+    """The bundled graph of the front page."""
+    G = dpgraph.datasets.load("us-flights")
+    edges, triangles = G.number_of_edges(), sum(nx.triangles(G).values()) // 3
+    mean = f"{2 * edges / len(G):.1f}"
+    yield Claim("README.md", f"has {edges:,} edges and {triangles:,} triangles, and a mean degree of {mean}.", "")
+    yield Claim("docs/index.md", f"The true network has {edges:,} connections.", "")
+
+
+# --- graphs -----------------------------------------------------------------------------------------------------------
+
+
+def communities() -> Iterator[Claim]:
+    dense = [row for row in rows("communities.md") if "Louvain" in row and number(row["degree"]) > 40]
+    shares = [number(row["epsilon 1"]) for row in dense]
+    words = {5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
+    yield Claim(
+        "docs/communities.md",
+        f"At ε = 1 communities have {spread(shares, '.2f')} of the modularity that Louvain finds without privacy, on "
+        f"{words[len(dense)]} graphs of average degree above 40",
+        "communities.md",
+    )
+
+
+def degrees() -> Iterator[Claim]:
+    table = "degree_distribution.md"
+
+    def ours(graph: str, epsilon: object) -> float:
+        return cell(table, "ours", graph=graph, epsilon=epsilon)
+
+    over = [
+        s / o for s, o in zip(column(table, "sorted degrees", epsilon=1), column(table, "ours", epsilon=1), strict=True)
+    ]
+    near = [
+        number(row["ours"]) / number(row["no mechanism below"]) for row in rows(table) if float(row["epsilon"]) <= 1
+    ]
+    for page, text in (
+        (
+            "degrees",
+            f"is {ours('fb100-Caltech36', 1)} for 769 vertices at ε = 1, and {ours('ca-AstroPh', 1)} for 18,772",
+        ),
+        ("degrees", f"errs {digits(min(over))} to {digits(max(over))} times as much at ε = 1"),
+        ("degrees", f"Up to ε = 1 the release is at {min(near):.0f} to {max(near):.1f} times the bound"),
+        (
+            "degrees-theory",
+            "at $\\varepsilon = 1$ the bound is "
+            f"{cell(table, 'no mechanism below', graph='fb100-Caltech36', epsilon=1)}",
+        ),
+    ):
+        yield Claim(f"docs/{page}.md", text, table)
+
+
+def counts() -> Iterator[Claim]:
+    table = "subgraph_counts.md"
+    lines = [row for row in rows(table) if "ladder" in row]
+    ahead = sum(number(row["ladder"]) < number(row["published ladder"]) for row in lines)
+    level = all(
+        number(row["ladder"]) <= number(row[k]) for row in lines for k in ("smooth sensitivity", "released bounds")
+    )
+    yield Claim(
+        "docs/counts.md",
+        f"The median relative error at ε = 1 is {spread(column(table, 'ladder', pattern='triangle'), '.3f')} % for "
+        f"triangles of six graphs, and {spread(column(table, 'ladder', pattern='wedge'), '.3f')} % for wedges",
+        table,
+    )
+    rest = "and no more than the other two mechanisms" if level else "and not always less than the others"
+    cells = f"{'all ' * (ahead == len(lines))}{ahead} cells of that table"
+    text = f"The default errs less than the ladder of 2015, told the exact A, in {cells}, {rest}."
+    yield Claim("docs/counts.md", text, table)
+
+
+def persons() -> Iterator[Claim]:
+    table = "persons.md"
+
+    def shares(name: str, epsilon: int) -> str:
+        return spread(column(table, name, epsilon=epsilon, of="communities"), ".2f")
+
+    edges, tails = (spread(column(table, "vertices", epsilon=1, of=what)) for what in ("edges", "degrees"))
+    for text in (
+        f"At epsilon 1 ten edges leave {shares('k = 10', 1)} of the modularity",
+        f"At epsilon 4 ten edges leave {shares('k = 10', 4)} of it, and fifty {shares('k = 50', 4)}",
+        f"cost the number of edges {edges} % at epsilon 1. The degree distribution is off by {tails} % of the vertices",
+    ):
+        yield Claim("docs/persons.md", text, table)
+
+
+def planning() -> Iterator[Claim]:
+    table = "plan_accuracy.md"
+    lines = rows(table)
+    half = next(k for k, row in enumerate(lines) if row["epsilon"] == "2") - 1  # where the table of communities begins
+
+    def off(name: str, part: tuple[Row, ...]) -> list[float]:
+        return [abs(number(row[name]) - number(row["measured"])) for row in part]
+
+    cuts_off = [max(off(name, lines[:half])) for name in ("from the degrees", "from the average degree")]
+    shares = [d for name in ("from the degrees", "from the average degree") for d in off(name, lines[half:])]
+    for text in (
+        f"off by at most {cuts_off[0]:.3f} from the degrees, and {cuts_off[1]:.3f} from the average degree alone",
+        f"off by at most {max(shares):.2f}, and by less than 0.1 in {sum(d < 0.1 for d in shares)} of {len(shares)} "
+        "predictions",
+    ):
+        yield Claim("docs/planning.md", text, table)
+
+
+def similarities() -> Iterator[Claim]:
+    table = "similarities.md"
+    found = {
+        epsilon: [
+            number(row["precision at 10"])
+            for row in rows(table)
+            if "entry by entry: precision" in row and row["ε"] == epsilon
+        ]
+        for epsilon in ("2", "4")
+    }
+    text = f"At ε = 2 it is {spread(found['2'], '.3f')} on four graphs, and at ε = 4 {spread(found['4'], '.3f')}"
+    yield Claim("docs/similarities.md", text, table)
+
+
+def synthetic() -> Iterator[Claim]:
+    table = "synthetic_graphs.md"
+    later = [row for row in rows(table) if float(row["epsilon"]) >= 1]
+    nmi = [cell(table, "NMI", graph="ego-Facebook", epsilon=e) for e in (1, 2, 4)]
+    worst = {name: max(number(row[name]) for row in later) for name in ("edges", "transitivity")}
+    for text in (
+        f"off by at most {worst['edges']:.3f} of itself, and transitivity by at most {worst['transitivity']:.3f}",
+        f"{nmi[0]:.3f} with the true ones at ε = 1, {nmi[1]:.3f} at 2 and {nmi[2]:.3f} at 4",
+        f"is off by {spread(column(table, 'cuts'), '.3f')} of the rate √(mn)/ε",
+    ):
+        yield Claim("docs/synthetic-graphs.md", text, table)
+
+
+# --- records and convex sets ------------------------------------------------------------------------------------------
+
+
+def covariance() -> Iterator[Claim]:
+    table, default = "covariance.md", "shrunk (default)"
+    few, many = (cell(table, default, n=n) for n in (1000, 5000))
+    with_delta = cell(table, default, d=100) / cell(table, "default, delta 1e-6", d=100)
+    zero = cell(table, "norm of the truth", n=5000)
+    yield Claim(
+        "docs/covariance.md",
+        f"5,000 records of 20 columns whose variances add up to 0.1 have an error of {many}, where a matrix of zeros "
+        f"has {zero}; 1,000 records have {few}, and are of no use.",
+        table,
+    )
+    yield Claim("docs/covariance.md", f"divides the error of 100 columns by {with_delta:.1f}", table)
+    page = "docs/covariance-theory.md"
+    bound = quotients(table, default, "Theorem 1.2, constant 1")
+    old = quotients(table, "twice the trace (DN25b)", default)
+    amin = quotients(table, "Amin et al.", default)
+    separate = quotients(table, "separate, delta 1e-6 (DLY22)", "default, delta 1e-6")
+    yield Claim(page, f"The default errs by {bound} times the bound of Theorem 1.2 with constant 1", table)
+    yield Claim(page, f'"Algorithm 2" {old} times as much as the default', table)
+    yield Claim(page, f"Amin et al. (2019), which is pure, err {amin} times as much as the default", table)
+    yield Claim(page, f"SeparateCov errs {separate} times as much as the default with the same $\\delta$", table)
+    table = "covariance_printed.md"
+    first = quotients(table, "Algorithm 1 as printed", "`project=False`")
+    second = quotients(table, "Algorithm 2 as printed", "`private_covariance`")
+    yield Claim(
+        page,
+        f"Algorithm 1 errs {first} times as much as `project=False`, and Algorithm 2 {second} times as much as the "
+        "default",
+        table,
+    )
+    shares = next(row for row in rows("covariance_shares.md") if row["epsilon n"] == "all, mean")
+    yield Claim(
+        page,
+        f"on average {shares['default']} times that of the best share in hindsight, that of the paper's projection "
+        f"{shares['twice the trace (DN25b)']} times",
+        "covariance_shares.md",
+    )
+
+
+def cosine() -> Iterator[Claim]:
+    table = "cosine.md"
+
+    def of(name: str, data: str, method: str = "shrinkage") -> float:
+        return cell(table, name, data=data, method=method)
+
+    yield Claim(
+        "docs/cosine.md",
+        f"the squared error is {of('plain / it', 'five clusters'):.0f} times smaller than that of the noise alone, and "
+        f"{of('identity matrix / it', 'five clusters'):.0f} times smaller than that of the identity matrix",
+        table,
+    )
+    worst = ("sqrt(n) dimensions", "sqrt(n) clusters", "sqrt(n)-bin histograms")
+    slopes = [of("slope, n = 125 to 1000", data, m) for data in worst for m in ("shrinkage", "elliptope")]
+    yield Claim(
+        "docs/cosine-theory.md", f"the measured slope in $n$ is {spread(slopes, '.2f')}, for both methods", table
+    )
+
+
+def marginals() -> Iterator[Claim]:
+    table = "marginals_structured.md"
+
+    def of(name: str, records: int) -> float:
+        return cell(table, name, data="weak tree", records=records)
+
+    text = f"the error of a cell falls from {of('projected', 20000):g} to {of('private_marginals', 20000):g}"
+    yield Claim("docs/marginals.md", f"With 20,000 records of a weak tree {text}", table)
+    text = f"{of('MST', 1000):g} in place of {of('one record more: default', 1000):g}"
+    yield Claim("docs/marginals.md", f"With 1,000 records of a weak tree that is the better choice: {text}", table)
+    trivial = quotients("marginals_sparse.md", "m tᵏ largest", "`private_marginals`")
+    yield Claim("docs/marginals-theory.md", f"errs {trivial} times as much in", "marginals_sparse.md")
+    yield Claim("docs/statements.md", f"`private_marginals` errs {trivial} times less", "marginals_sparse.md")
+
+
+def linear_queries() -> Iterator[Claim]:
+    table = "linear_queries_peers.md"
+    prefix = {row["method"]: row["delta = 1e-06"] for row in rows(table) if row.get("prefix sums of") == "1024"}
+    yield Claim(
+        "docs/linear_queries.md",
+        f"optimal factors have an error of {prefix['`streaming` (optimal), in order']}, the square root "
+        f"{prefix['square root, in order']} and Honaker's tree {prefix['tree, in order, Honaker']}",
+        table,
+    )
+
+
+def projections() -> Iterator[Claim]:
+    dykstra = column("projections.md", "eigendecompositions", method="Dykstra, psd and box")
+    link = "([table](../benchmarks/results/projections.md))"
+    text = f"of 2,000 rows onto {{psd, |X_ij| <= 1}} {link}, Dykstra needs {spread(dykstra, '.0f')} sweeps"
+    yield Claim("docs/projections.md", text, "projections.md")
+    ball = {row["norm"]: row for row in rows("spectral_ball.md") if row["input"] == "rank 2 + noise of norm 0.3"}
+    before, plain, spectral = (
+        ball[norm][name]
+        for norm, name in (("frobenius", "error before"), ("frobenius", "error after"), ("spectral", "error after"))
+    )
+    yield Claim(
+        "docs/projections.md",
+        f"at a spectral distance of {before} from the truth is at {plain} after the Frobenius projection, and at "
+        f"{spectral} after the spectral one",
+        "spectral_ball.md",
+    )
+
+
+# --- solvers, papers, tests -------------------------------------------------------------------------------------------
+
+
+def solvers() -> Iterator[Claim]:
+    page = "docs/sos.md"
+    yield Claim(page, f"cuts of {spread(column('gset.md', 'ratio'), '.4f')} times the best known", "gset.md")
+
+    def seconds(n: int, method: str) -> str:
+        return f"{cell('sdp_speed.md', 'processor seconds', n=n, method=method):g}"
+
+    yield Claim(
+        page,
+        f"with 1000 vertices of degree 10 the relaxation takes {float(seconds(1000, 'dpgraph relaxation')):.3f} "
+        f"processor seconds, and all of it {seconds(1000, 'dpgraph max_cut')}. SCS takes "
+        f"{seconds(500, 'cvxpy + SCS')} for 500, Clarabel {seconds(200, 'cvxpy + Clarabel')} for 200.",
+        "sdp_speed.md",
+    )
+    labels = cell("csp_scale.md", "processor seconds", q=3, n=6666)
+    yield Claim(page, f"of 6,666 variables and three labels take {labels:g}", "csp_scale.md")
+    failures = cell("false_bounds.md", "failures", kind="all")
+    instances = cell("false_bounds.md", "instances", kind="all")
+    yield Claim(page, f"{failures or 'none'} in {instances:,.0f} random instances", "false_bounds.md")
+
+
+def papers() -> Iterator[Claim]:
+    page, table = "docs/science.md", "science.md"
+
+    def slope(statement: str, swept: str) -> str:
+        lines = [row for row in rows(table) if row.get("statement", "").startswith(statement)]
+        (row,) = [row for row in lines if row["swept"].startswith(swept) and "many records" not in row["error"]]
+        return row["slope measured"]
+
+    def mean(statement: str, swept: str) -> str:
+        return slope(statement, swept).split(" ")[0]
+
+    trace, records, columns_ = (mean("DN25b Theorem 1.2", swept) for swept in ("trace", "1/n", "d,"))
+    worst = max(
+        number(part.partition(":")[2])
+        for row in rows(table)
+        if "worst ratio" in row
+        for part in row.values()
+        if part.startswith("n =")
+    )
+    spike = {row["estimator"]: row["x = 8"] for row in rows(table) if row.get("n x m") == "100 x 1000"}
+    found = [
+        number(spike[name])
+        for name in ("default (products), eps 1", "HP14, exact accounting, best in hindsight, eps 1")
+    ]
+    wide = {row[""]: row["columns = 800,000"] for row in rows(table) if "columns = 800,000" in row}
+    heavy = {row[""]: number(row["heavy entry = 0"]) for row in rows(table) if "heavy entry = 0" in row}
+    schatten = {
+        row["Schatten norm"]: row["exponent measured (upper half of d)"]
+        for row in rows(table)
+        if "Schatten norm" in row
+    }
+    (norm,) = [row["d = 200"] for row in rows(table) if row.get("") == "printed law"]
+    text_of_wide = (
+        f"at 800,000 columns the bound on the sine is {number(wide['its bound on the sine, constant 1']):.3f} with "
+        f"constant 1, and the correlation is {number(wide['HP14 as published']):.3f}"
+    )
+    published = heavy["HP14, as published, sensitivity sqrt(2)"]
+    best = heavy["HP14, exact accounting, best in hindsight, sensitivity sqrt(2)"]
+    for text in (
+        f"*Theorem 6.1 in 1/degree*: {slope('DN25a Theorem 6.1', '1/degree')}",
+        f"in the trace*: {trace}, where 1/n has {records} and d {columns_}",
+        f"was at most {worst:.2f} times the larger of the coherence before and ln n",
+        f"at ε = 1 and x = 8 it has a correlation of {found[0]:.3f} for {found[1]:.3f} at n = 100",
+        text_of_wide,
+        f"a sine of {heavy['projectors (DN25a), sensitivity sqrt(2)']:.3f}, HP14 **as published** {published:.3f}",
+        f"the best choice in hindsight HP14 has {best:.3f}",
+        f"agree with the proved ones: {schatten['p = 1']} for 2, {schatten['p = 2']} for 1.5, and "
+        f"{schatten['p = inf']} for 1",
+        f"Measured at d = 200, ‖Z‖/(ρ d) is {norm}",
+    ):
+        yield Claim(page, text, table)
+    yield Claim("docs/statements.md", f"worst ratio {worst:.2f}", table)
+    table = "projector_gap.md"
+    ratios = [k for k in rows(table)[0] if k.startswith("σ/gap")]
+    lines = [row for row in rows(table) if "" in row]
+    flat = [number(row[k]) for row in lines if row[""].startswith("projector") for k in ratios]
+    plateau = {row["bulk"]: row for row in lines if row["bulk"].startswith("plateau") and row[""].startswith("HP14")}
+    own = {row["bulk"]: row for row in lines if row[""].startswith("projector")}
+    behind = max(number(row[k]) / number(own[bulk][k]) for bulk, row in plateau.items() for k in ratios)
+    yield Claim(page, f"does not depend on σ/gap, and is {spread(flat, '.3f')} in all cells", table)
+    yield Claim(page, f"There HP14 errs up to {behind:.1f} times as much as the projector", table)
+
+
+def tests() -> Iterator[Claim]:
+    """What the tests of privacy measure."""
+    worst = {row["bound"].strip("`"): number(row["worst ratio"]) for row in rows("sensitivity.md")}
+    loosest = min(worst, key=worst.__getitem__)
+    words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    loose = words[sum(ratio < 0.95 for ratio in worst.values())]
+    yield Claim(
+        "docs/sensitivity.md",
+        f"has {len(worst)} bounds. All but {loose} are attained up to 0.05; the loosest is `{loosest}`, at "
+        f"{worst[loosest]:.2f}.",
+        "sensitivity.md",
+    )
+    lines = [[number(value) for name, value in row.items() if name != "function"] for row in rows("timing.md")]
+    factor = max(max(line) / min(line) for line in lines)
+    yield Claim("docs/guarantee.md", f"differ by a factor of up to {factor:.0f}", "timing.md")
+    lost = next(
+        number(row["auto"]) for row in rows("answer-rule.md") if row.get("lost to the better one, mean") == "2 parts"
+    )
+    yield Claim(
+        "docs/mechanisms.md", f"a cut by `auto` loses {lost:.3f} to the better of the two on average", "answer-rule.md"
+    )
+
+
+SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
+    cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, planning,
+    similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
+)  # fmt: skip
 
 
 def claims() -> list[Claim]:
@@ -178,8 +597,46 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+# --- sentences that need one ------------------------------------------------------------------------------------------
+
+#: What a sentence about measurements names: a table, a graph of the tables, or that something was measured.
+MEASURED = re.compile(
+    r"benchmarks/results/[\w-]+\.(?:md|csv)|\bmeasured\b|\b[Mm]ean of \w+ runs|processor seconds|times as (?:long|much)"
+    r"|Caltech36|Reed98|Haverford|Swarthmore|Rice31|Stanford3|Harvard1|Berkeley13|wiki-Vote|email-E|ego-Facebook|lastfm"
+    r"|musae|ca-[A-Z]\w+"
+)
+HIDDEN = re.compile(r"^```.*?^```|<!--.*?-->|^\{\{.*?\}\}|^[> ]*\$\$.*?\$\$|`[^`]*`", re.DOTALL | re.MULTILINE)
+#: Numbers that no measurement gave: of statements, levels of intervals, settings, versions.
+SETTING = re.compile(
+    r"(?:Theorems?|Lemma|Corollary|Algorithms?|Definitions?|Facts?|Remark|Conjectures?|[Ss]ection|SLURM|networkx) "
+    r"[\dA-Z][\d.]*(?:(?:, | and | to )[\dA-Z]?[\d.]+)*|95 %|(?:ε|δ|n|x|d|k|p|σ/gap|arepsilon) ?[=^] ?\$?[\d.,]+\d"
+)
+NUMBER = re.compile(r"\d[\d,]*\.\d+|\d[\d,]*(?= ?(?:%|times|GB|MB|(?:processor )?seconds))|\b\d{1,3},\d{3}\b")
+SENTENCE_END = re.compile(r"(?<=[.!?:;)])\s+(?=[A-Z*`\[\"$ε])")
+PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=\|)")
+
+
+def unclaimed(page: str, texts: Iterable[str]) -> list[str]:
+    """Sentences of a page about measurements whose numbers are in none of the texts."""
+    found = []
+    for paragraph in PARAGRAPH_END.split(HIDDEN.sub(" ", (REPOSITORY / page).read_text())):
+        flowing = one_line(paragraph)
+        for text in texts:
+            flowing = flowing.replace(one_line(HIDDEN.sub(" ", text)), "Claimed as measured")
+        for sentence in SENTENCE_END.split(flowing):
+            rest = SETTING.sub("", re.sub(r"\]\([^)]*\)", "]", sentence))
+            if MEASURED.search(sentence) and NUMBER.search(rest):
+                found.append(sentence)
+    return found
+
+
 if __name__ == "__main__":
-    text = {name: one_line((REPOSITORY / name).read_text()) for name in {claim.page for claim in claims()}}
-    for claim in claims():
-        if one_line(claim.text) not in text[claim.page]:
-            print(json.dumps({"page": claim.page, "is not there": claim.text}, ensure_ascii=False))
+    all_claims = claims()
+    texts = {claim.page: one_line((REPOSITORY / claim.page).read_text()) for claim in all_claims}
+    for claim in all_claims:
+        if one_line(claim.text) not in texts[claim.page]:
+            print(f"{claim.page} does not say: {claim.text}")
+    for path in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+        page = path.relative_to(REPOSITORY).as_posix()
+        for sentence in unclaimed(page, [claim.text for claim in all_claims if claim.page == page]):
+            print(f"{page} has no table for: {sentence}")

@@ -46,11 +46,6 @@ OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|(?:README|
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.:]+) \}\}$", re.MULTILINE)
 
-TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
-CELL = re.compile(r"(?<!\\)\|")
-#: Tables of more columns are cut in pieces: they would not fit beside the sidebar, and never on a phone.
-COLUMNS = 7
-
 #: Tables of so many columns fit a phone.
 NARROW = 3
 NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
@@ -223,32 +218,6 @@ def strategies_page() -> str:
     return "\n".join(parts)
 
 
-def split_tables(markdown: str, csv: str) -> tuple[str, list[str]]:
-    """Stack what is wider than ``COLUMNS`` in pieces, each with the first columns, under a link to the whole.
-
-    Returns the page and the tables in full. ``csv`` is the address of one, with ``{}`` for its number.
-    """
-    whole: list[str] = []
-
-    def pieces(found: re.Match[str]) -> str:
-        rows = [[cell.strip() for cell in CELL.split(line.strip()[1:-1])] for line in found[0].splitlines()]
-        width = len(rows[0])
-        if width <= COLUMNS:
-            return found[0]
-        whole.append(
-            "\n".join(
-                ",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in [rows[0], *rows[2:]]
-            )
-        )
-        keys = next((k for k in (1, 2, 3) if len({tuple(row[:k]) for row in rows[2:]}) == len(rows) - 2), 3)
-        step = COLUMNS - keys
-        parts = [[row[:keys] + row[start : start + step] for row in rows] for start in range(keys, width, step)]
-        tables = ["\n".join(f"| {' | '.join(row)} |" for row in part) for part in parts]
-        return "\n\n".join([*tables, f"[This table in one piece]({csv.format(len(whole))})"]) + "\n"
-
-    return TABLE.sub(pieces, markdown), whole
-
-
 # --- called by mkdocs ------------------------------------------------------------------------------------------------
 
 
@@ -280,9 +249,6 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
                     inclusion=InclusionLevel.NOT_IN_NAV,
                 )
             )
-    for page in sorted((REPOSITORY / "docs").glob("*.md")):
-        for number, table in enumerate(split_tables(page.read_text(), "")[1], start=1):
-            files.append(File.generated(config, f"tables/{page.stem}-{number}.csv", content=table))
     for path in sorted((REPOSITORY / "examples").glob("*.ipynb")):
         content, pictures = notebook_page(path)
         files.append(File.generated(config, f"examples/{path.name}", content=standalone(path)))
@@ -298,8 +264,6 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
         return markdown
     depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
     markdown = OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
-    if not depth:
-        markdown, _whole = split_tables(markdown, f"tables/{page.file.src_uri.removesuffix('.md')}-{{}}.csv")
     return with_tables(NOTEBOOK.sub(r"\1.md\2", markdown))
 
 

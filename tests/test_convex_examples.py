@@ -1,10 +1,6 @@
 """The examples of similarities and of the elliptope are run here."""
 
-import re
-
-import pytest
-
-from tests.test_examples import REPOSITORY, run_example
+from tests.test_examples import run_example
 
 
 # Private runs are at 0.99 to 1.000; exact similarities have 1.000, random ones 0.5.
@@ -28,12 +24,3 @@ def test_the_elliptope_makes_a_sloppy_relaxation_feasible_and_no_worse(capsys, m
     assert 0.98 * numbers["optimum"] < numbers["repaired value"] <= numbers["optimum"] + 1e-3
     assert 0.878 * numbers["optimum"] < numbers["cut"] <= numbers["optimum"]
     assert "distance to the optimum" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("page", ["cosine", "covariance", "projections-theory"])
-def test_what_a_page_claims_in_code_is_so(page):
-    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / f"{page}.md").read_text(), flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
-        assert "assert" in block
-        exec(compile(block, page, "exec"), {})

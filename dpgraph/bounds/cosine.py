@@ -33,9 +33,9 @@ def row_sensitivity(n: int, *, nonnegative: bool = False) -> float:
 
     Notes
     -----
-    *Proof.* Only row and column i of the Gram matrix change. An off-diagonal entry moves by at most 2 (at most 1 if
-    similarities lie in [0, 1]); there are 2(n - 1) of them. The diagonal entry moves, by 1, only if one of the two rows
-    is zero; off-diagonal entries then move by at most 1.
+    *Proof.* Only row and column i of the Gram matrix change. An off-diagonal entry changes by at most 2 (at most 1 if
+    similarities lie in [0, 1]); there are 2(n - 1) of them. The diagonal entry changes, by 1, only if one of the two
+    rows is zero; off-diagonal entries then change by at most 1.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def sign_flip_sensitivity(n: int, m: int, flips: int) -> float:
 
     Notes
     -----
-    *Proof.* With k_i flips in row i, entry (i, j) moves by at most 2 (k_i + k_j)/m: a product of coordinates changes
+    *Proof.* With k_i flips in row i, entry (i, j) changes by at most 2 (k_i + k_j)/m: a product of coordinates changes
     sign only where exactly one factor does. The sum over i != j of (k_i + k_j)^2 is 2(n - 2) sum k_i^2 + 2 (sum k_i)^2,
     largest, 2(n - 1) flips^2, when all flips share a row. A row has m entries, and m flips in one row move its entries
     by 2 each; `flips` > m would add further rows, for which the bound by 2 on every entry is used.

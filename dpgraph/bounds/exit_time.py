@@ -26,7 +26,7 @@ _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12
 #: Shares of the width: late - early at the exit, the length of a piece, the rounding of what remains. The first may
 #: exceed its share by the part of the time that the last step may take.
 _GROWTH, _PIECE, _CURVE = 0.45, 0.2, 0.2
-#: While the width asked for is below this share of the most that D may be, a look that is so wide comes first.
+#: While the width asked for is below this share of the most that D may be, a pass of that width comes first.
 _COARSE = 1 / 64
 #: First and longest step, as shares of the time that may be left, and how steps grow.
 _FIRST_STEP, _LONGEST_STEP, _LONGER = 1 / 32, 1 / 4, 1.5

@@ -40,7 +40,7 @@ def encoded_sensitivity(matrix: QueryMatrix, adjacency: str, *, order: int = 2) 
     Neighbours x and x' differ by a unit vector e_i or by e_j - e_i, or, where numbers of records are not whole, by a
     signed mixture of unit vectors at l1 distance 1, or of such differences at l1 distance 2 with equal sums. A norm of
     a mixture is at most the largest of the norms. The cap takes no entry of x and x' further apart. Rounding down moves
-    each entry of x - x' by less than g, so that C~ (x~ - x~') moves by less than N g max |c~_i|.
+    each entry of x - x' by less than g, so that C~ (x~ - x~') changes by less than N g max |c~_i|.
 
     Rounding towards 0 makes no column longer. It moves each entry of a difference of two columns by less than
     2 2**-59 of the longest column, and the difference by sqrt(d) times that, in l1 by d times that.

@@ -32,7 +32,7 @@ from dpgraph.typing import FloatArray
 
 #: Rates of ladders are multiples of 2**-RATE_BITS, those of exact coins.
 RATE_BITS = 40
-#: A smaller epsilon is refused: noise would be hundreds of thousands of times what one edge moves.
+#: A smaller epsilon is refused: noise would be hundreds of thousands of times what one edge changes.
 LEAST_EPSILON = 2.0**-20
 #: The same for smooth sensitivity, whose allowance for rounding would be more than a tenth of a smaller epsilon.
 LEAST_SMOOTH_EPSILON = 2.0**-16

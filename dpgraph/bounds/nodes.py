@@ -4,7 +4,7 @@ Neighbouring graphs G, G' have the same vertices and differ in edges at one vert
 is what they share: G without the edges at v. ``tests/privacy/test_node_privacy.py`` enumerates neighbours.
 """
 
-#: What the score of a largest number of edges moves by, in either direction: :func:`choice`.
+#: What the score of a largest number of edges changes by, in either direction: :func:`choice`.
 _SCORE = 1.0
 
 
@@ -21,12 +21,12 @@ def flow(limit: int) -> float:
 def choice() -> float:
     """Change, in one direction, of the scores by which D is chosen among public D_1, ..., D_k: 2.
 
-    The score of D is the largest of (f_E - f_D + p_D - p_E)/(D + E) over all E, for public p. *Proof.* f_E moves by at
-    most E and f_D by at most D, so that each quotient, and the largest, moves by at most 1; numbers that are rounded
-    down to a grid which contains 1 do too. Scores that move by 1 either way move in one direction, by 2 at most, once
-    1 is added to all scores of one graph, which changes no choice.
+    The score of D is the largest of (f_E - f_D + p_D - p_E)/(D + E) over all E, for public p. *Proof.* f_E changes by
+    at most E and f_D by at most D, so that each quotient, and the largest, changes by at most 1; numbers that are
+    rounded down to a grid which contains 1 do too. Scores that change by 1 either way change in one direction, by 2 at
+    most, once 1 is added to all scores of one graph, which changes no choice.
 
-    f_2D - f_D alone moves by up to 3 D: an old edge at v may add D to f_D and nothing to f_2D, a new one the reverse.
+    f_2D - f_D alone changes by up to 3 D: an old edge at v may add D to f_D and nothing to f_2D, a new one the reverse.
     S. Raskhodnikova, A. Smith, "Lipschitz extensions for node-private graph statistics and the generalized exponential
     mechanism", FOCS 2016.
     """
@@ -43,9 +43,9 @@ def truncated_tails(limit: int) -> float:
     rises by at most 1. So s does not rise. A pair with v raises s by at most 1, and only where just one of G and G'
     keeps it. In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is
     at most a + b + |a - b| = 2 max(a, b) <= 2 D. A vertex counts in as many tails as it has edges, so that the tails
-    move by no more in l1. (The *edges* that are kept may all be others: only degrees are private at this price.)
+    change by no more in l1. (The *edges* that are kept may all be others: only degrees are private at this price.)
 
     W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD 2016, whose
-    histogram moves by 2 D + 1 where v comes or goes; where its edges are replaced it would be up to 4 D + 2.
+    histogram changes by 2 D + 1 where v comes or goes; where its edges are replaced it would be up to 4 D + 2.
     """
     return 2.0 * limit

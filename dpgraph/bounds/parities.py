@@ -8,8 +8,8 @@ one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordina
 1/w_j.
 
 **Sensitivity.** phi(v) are the coordinates of a record v. A replaced record changes their sum by phi(v) - phi(v'), one
-that is added or removed by phi(v), the count (order 0) included. :func:`parity_moves` and :func:`conjunction_moves`
-bound the squared l2 norm of the first by orders and patterns h of differing attributes, :func:`l1_moves` the l1 norm.
+that is added or removed by phi(v), the count (order 0) included. :func:`parity_changes` and :func:`conjunction_changes`
+bound the squared l2 norm of the first by orders and patterns h of differing attributes, :func:`l1_changes` the l1 norm.
 Proofs, which bounds are attained, and the ascent that finds the weights: docs/marginals-theory.md,
 "Sensitivities and weights". There e_j are the elementary symmetric polynomials, kappa_g is q_g - 1 where the attribute
 g of size q_g is the same in both records and -1 where it differs, and s_g is the largest l1 norm of the contrasts of a
@@ -34,13 +34,13 @@ _PATTERN_LIMIT = 200_000
 _GAP = 1e-6
 #: Share of the squared l2-sensitivity, or of the l1-sensitivity, that the number of records takes when it is private.
 _COUNT_SHARE = 0.1
-#: Relative factor of a statistic that no record moves: it gets a millionth of the noise of the others.
+#: Relative factor of a statistic that no record changes: it gets a millionth of the noise of the others.
 _NO_NOISE = 1e6
 #: Factors of Laplace noise keep so many bits: their products with whole numbers of records are then exact.
 _FACTOR_BITS = 20
 
 
-def parity_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
+def parity_changes(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
     """Squared changes of the parities of order 1..k for every pattern of differing attributes, shape (patterns, k).
 
     At most `most` attributes differ: twice the sparsity of 0/1 records. With too many patterns to enumerate, one row of
@@ -59,7 +59,7 @@ def parity_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatAr
     return np.array(rows)
 
 
-def conjunction_moves(n: int, t: int, k: int) -> FloatArray:
+def conjunction_changes(n: int, t: int, k: int) -> FloatArray:
     """Squared changes of the conjunctions of order 1..k between records with at most t ones, shape (patterns, k)."""
     ones = [ones_of_order(s, k) for s in range(t + 1)]
     pairs = itertools.combinations_with_replacement(range(t + 1), 2)
@@ -72,10 +72,10 @@ def ones_of_order(s: int, k: int) -> FloatArray:
     return np.array([math.comb(s, j) for j in range(1, k + 1)], dtype=np.float64)
 
 
-def l1_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
+def l1_changes(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
     """Bounds on the l1 changes of the parities of order 1..k, shape (patterns, k): exact for binary attributes."""
     if np.all(sizes == 2):
-        return parity_moves(sizes, k, most=most) / 2
+        return parity_changes(sizes, k, most=most) / 2
     return 2 * _lengths(sizes, k)[None, :]
 
 
@@ -137,10 +137,10 @@ def _moves(sizes: IntArray, k: int, conjunctions: bool, sparsity: int | None, ad
     n = sizes.size
     t = n if sparsity is None else sparsity
     if conjunctions:
-        return ones_of_order(t, k)[None, :] if add_remove else conjunction_moves(n, t, k)
+        return ones_of_order(t, k)[None, :] if add_remove else conjunction_changes(n, t, k)
     if law == "laplace":
-        return _lengths(sizes, k)[None, :] if add_remove else l1_moves(sizes, k, most=2 * t)
-    return elementary_symmetric(sizes - 1.0, k)[None, 1:] if add_remove else parity_moves(sizes, k, most=2 * t)
+        return _lengths(sizes, k)[None, :] if add_remove else l1_changes(sizes, k, most=2 * t)
+    return elementary_symmetric(sizes - 1.0, k)[None, 1:] if add_remove else parity_changes(sizes, k, most=2 * t)
 
 
 def _shape(loss: FloatArray, conjunctions: bool, moves: FloatArray, add_remove: bool, law: Law) -> NoiseShape:

@@ -14,7 +14,7 @@ from dpgraph.typing import FloatArray
 
 
 def minimum_degree(max_weight: float) -> float:
-    """Change of min_i d_i: one pair moves two degrees by at most w, hence a minimum by at most w."""
+    """Change of min_i d_i: one pair changes two degrees by at most w, hence a minimum by at most w."""
     return max_weight
 
 
@@ -45,16 +45,16 @@ def one_edge_statistic() -> float:
 
 
 def degrees_l2(max_weight: float, pairs: int = 1) -> float:
-    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w.
+    """Change of the degree vector in l2: two entries change by at most w, sqrt(2) w.
 
-    Where k = `pairs` pairs that share a vertex change: its own degree moves by at most k w, and k others by at most w
+    Where k = `pairs` pairs that share a vertex change: its own degree changes by at most k w, and k others by at most w
     each, sqrt(k^2 + k) w.
     """
     return math.sqrt(pairs**2 + pairs) * max_weight
 
 
 def degrees_l1(max_weight: float) -> float:
-    """Change of the degree vector in l1: two entries move by at most w, 2 w."""
+    """Change of the degree vector in l1: two entries change by at most w, 2 w."""
     return 2.0 * max_weight
 
 
@@ -76,7 +76,7 @@ def degree_excess(max_weight: float, share: float) -> float:
 
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
-    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees moves no more.
+    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees changes no more.
     """
     return 2.0 * (1.0 + share) * max_weight
 
@@ -84,7 +84,7 @@ def degree_excess(max_weight: float, share: float) -> float:
 def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:
     """Change of |h|^2 and of h'Ah, h_k = min(d_k/cap, 1), for a public cap: 4 w/cap and 6 w.
 
-    Let the weight of {i, j} grow by at most w. Then h_i and h_j grow by at most w/cap, no other entry moves, and one
+    Let the weight of {i, j} grow by at most w. Then h_i and h_j grow by at most w/cap, no other entry changes, and one
     that grows belonged to a degree below the cap. Squares of numbers up to 1 grow by at most twice as much. In h'Ah the
     pair itself counts 2 w h_i h_j <= 2 w, and the growth g of h counts g'A(h + h') <= 2 sum_k g_k d_k < 4 w.
     """
@@ -113,11 +113,11 @@ def adjacency_core(max_weight: float, Q: FloatArray) -> float:
 def row_release(max_weight: float, row_norm: float = 1.0) -> float:
     """Change in l2 of all rows of (adjacency) X for a *public* X with rows of norm at most `row_norm`.
 
-    Row i moves by at most w ||X_j||, row j by at most w ||X_i||, nothing else moves: sqrt(2) w row_norm. For one X,
+    Row i changes by at most w ||X_j||, row j by at most w ||X_i||, nothing else changes: sqrt(2) w row_norm. For one X,
     `row_norm` may be the root mean square of its two largest row norms, as i and j are different. The same bound
     covers a Gauss-Seidel sweep that releases each row exactly once, each against a public X that may depend on the rows
-    released before: conditioned on those, rows i and j still move by at most w row_norm each, and adaptive composition
-    of Gaussian releases adds squares.
+    released before: conditioned on those, rows i and j still change by at most w row_norm each, and adaptive
+    composition of Gaussian releases adds squares.
     """
     return math.sqrt(2.0) * max_weight * row_norm
 
@@ -142,46 +142,45 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     return max_weight * entry
 
 
-def repeated_readings(size: float, norm: RowNorm, *, from_zero: bool) -> float:
+def repeated_queries(size: float, norm: RowNorm, *, from_zero: bool) -> float:
     """Sensitivity of repeated noisy queries of rows of A X, in a norm N for each row, summed over the rows.
 
-    All queries of one row are its *readings* (y, z), y the first one and z the others. Their noise is drawn at once,
-    with density proportional to exp(-N/s) for N(y, z) = a |y| + b max(max|z| - |y|, 0)
-    (:class:`~dpgraph.privacy.row_norm.RowNorm`), |.| a norm of one reading, or such a norm up to a constant that is
-    added to all its numbers; a + b = 1, a >= b (a = 1 where there are no others). `size` bounds |d|, d what an edge
-    adds to a row in any one reading: w in the sum of absolute values for A X, X in the simplex. Where numbers of a row
-    get independent noise, each is a row of its own, and `size` is the sum, over these numbers, of the most that an edge
-    changes each of them in any reading: w for signs.
+    All queries of one row are (y, z), y the first one and z the others. Their noise is drawn at once, with density
+    proportional to exp(-N/s) for N(y, z) = a |y| + b max(max|z| - |y|, 0) (:class:`~dpgraph.privacy.row_norm.RowNorm`),
+    |.| a norm of one query, or such a norm up to a constant that is added to all its numbers; a + b = 1, a >= b (a = 1
+    where there are no others). `size` bounds |d|, d what an edge adds to a row in any one query: w in the sum of
+    absolute values for A X, X in the simplex. Where numbers of a row get independent noise, each is a row of its own,
+    and `size` is the sum, over these numbers, of the most that an edge changes each of them in any query: w for signs.
 
     *Theorem.* Let X be public at all times. Rows of A X are queried, and rows of X are set, each row as often as its
-    noise was drawn for. Let X_i be zero until row i has been queried once, or has given up its first reading, for every
+    noise was drawn for. Let X_i be zero until row i has been queried once, or has given up its first query, for every
     i (`from_zero`). If the noise of different rows is independent, and if rows are released up to a constant where |.|
     does not see constants, all outputs together are (`size` / s)-DP, although X and the order of the rows depend on the
     outputs before. Without that condition they are (2 a `size` / s)-DP.
 
-    *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all readings of a row, or one of readings up to
+    *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all queries of a row, or one of queries up to
     constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix the
     outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact values but in
     rows i and j. One of these differs by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most in
     N, whatever the directions. Under the condition the other one differs by (0, z), b `size` at most: the one that was
-    queried first, when the other one was still zero, or that has given up its first reading. The density of the outputs
+    queried first, when the other one was still zero, or that has given up its first query. The density of the outputs
     is a product of conditional densities, which multiply, for each row, to the density of its noise at outputs minus
     exact values. So the logarithms of those of both rows differ by at most a `size` / s and b `size` / s; a + b = 1.
-    With a single reading one row does not change at all, and a = 1. Numbers with noise of their own change by at most
+    With a single query one row does not change at all, and a = 1. Numbers with noise of their own change by at most
     their part of `size`, and the parts add up. On a grid sums take the place of integrals. Where a = b = 1/2, 2 a = 1:
     the condition is not needed.
 
     *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and query both rows: both change by (w, ...,
-    w), at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
+    w), at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single query.
 
     *Rows or numbers.* If row j has label 1 when row i is first queried and label 2 when it is queried again, two
-    numbers change by w in one reading each: with independent noise they cost 2 w, as a row w (docs/proofs.md,
+    numbers change by w in one query each: with independent noise they cost 2 w, as a row w (docs/proofs.md,
     "Composition", rule 5).
 
     For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
     privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
     differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier outputs, and the
-    nested bodies, are proved here.
+    nested balls, are proved here.
     """
     return size * norm.edge(from_zero=from_zero)
 
@@ -229,13 +228,13 @@ def label_scores(max_weight: float) -> float:
     """Change of the scores of one row's labels, all in the same direction, when one edge of a public relation changes.
 
     Score a of row u is sum_v w_uv (R X_v)_a, R the public relation with entries in [0, 1] and X_v a public point of
-    the simplex. So (R X_v)_a lies in [0, 1], and when w_uv moves by t, |t| <= w, every score moves by t (R X_v)_a: by
-    at most w, upwards if t > 0 and downwards if t < 0. A sweep in which a row reads only rows that chose before it
+    the simplex. So (R X_v)_a lies in [0, 1], and when w_uv changes by t, |t| <= w, every score changes by t (R X_v)_a:
+    by at most w, upwards if t > 0 and downwards if t < 0. A sweep in which a row reads only rows that chose before it
     shows the edge at one row (:func:`first_sweep`).
 
     A report of the maximum of scores plus geometric (or exponential) noise of scale b is then (w / b)-DP: given the
     noise of the other labels, label a wins where its own noise exceeds max_c (score_c + noise_c) - score_a, which moves
-    by at most w because both terms move in the same direction, and P(noise >= y + w) >= e^(-w/b) P(noise >= y)
+    by at most w because both terms change in the same direction, and P(noise >= y + w) >= e^(-w/b) P(noise >= y)
     (R. McKenna, D. Sheldon, "Permute-and-flip", NeurIPS 2020; Z. Ding et al., "The permute-and-flip mechanism is
     identical to report-noisy-max with exponential noise", 2021).
     """

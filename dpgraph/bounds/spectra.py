@@ -33,7 +33,7 @@ def alpha(max_weight: float, lower: float) -> float:
 def spectral_norm(max_weight: float, lower: float) -> float:
     """Bound e on the spectral norm of A(G) - A(G'): w/m.
 
-    By Weyl each eigenvalue, and each singular value, moves by at most e.
+    By Weyl each eigenvalue, and each singular value, changes by at most e.
 
     Proof: docs/theory.md, "Proofs".
     """
@@ -46,7 +46,7 @@ def frobenius(max_weight: float, lower: float) -> float:
 
     ||E||_F^2 = 2 (E_ij^2 + alpha_i^2 sum_k A'_ik^2 + alpha_j^2 sum_k A'_jk^2), k != i, j. Where E_ij >= 0,
     E_ij <= delta/sqrt(ab) <= w/(m+w); and sum_k A'_ik^2 <= max_k (w_ik/c_k) sum_k w_ik/a' <= w/m. So the bound is
-    sqrt(2 ((w/(m+w))^2 + 2 alpha^2 w/m)). Sorted singular values move by at most ||E||_F in l2 (Mirsky).
+    sqrt(2 ((w/(m+w))^2 + 2 alpha^2 w/m)). Sorted singular values change by at most ||E||_F in l2 (Mirsky).
     """
     w, m = max_weight, lower
     return math.sqrt(2 * ((w / (m + w)) ** 2 + 2 * alpha(w, m) ** 2 * w / m))
@@ -106,8 +106,8 @@ def log_coherence(max_weight: float, lower: float, product: float, gap: float, c
 
     `computed` is :func:`computed_subspace` over a lower bound on the largest ||P e_i||; it is added to x.
 
-    x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
-    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2).
+    x = D/(sqrt(m) (g - e)). ||P e_i|| changes by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and
+    c_i by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2).
     """
     left = gap - spectral_norm(max_weight, lower)
     x = computed + product / (math.sqrt(lower) * left) if left > 0 else math.inf
@@ -172,7 +172,7 @@ def singular_projectors(sensitivity: float, coherence: float, gap: float) -> flo
     ||E|| <= Delta (X a unit vector), and ||F W||_F^2 = ||E V||_F^2 + ||E' U||_F^2 <= 2 Delta^2 kappa^2. Davis and Kahan
     as in :func:`projector`: sqrt(2) sqrt(2) Delta kappa/(g - Delta). In spectral norm, where
     ||F W|| = max(||E V||, ||E' U||) <= Delta kappa, the bound on ln kappa is :func:`general_log_coherence`. Sorted
-    singular values, each taken once, move by at most ||E||_F <= Delta (X = I; Mirsky).
+    singular values, each taken once, change by at most ||E||_F <= Delta (X = I; Mirsky).
     """
     _open_gap(gap, 3 * sensitivity)
     return 2 * sensitivity * coherence / (gap - sensitivity)
@@ -210,8 +210,8 @@ def general_core(sensitivity: float, row_norm: float) -> float:
 def whole_adjacency_spectrum(max_weight: float, n: int) -> float:
     """Change in l2 of all n sorted eigenvalues of the adjacency matrix, as computed: sqrt(2) w plus rounding.
 
-    E = w (e_i e_j' + e_j e_i'), and the sorted eigenvalues of symmetric matrices move by at most ||E||_F in l2 (Hoffman
-    and Wielandt). Computed ones are off by at most 10 n u ||A|| each, ||A|| <= n w, in both worlds.
+    E = w (e_i e_j' + e_j e_i'), and the sorted eigenvalues of symmetric matrices change by at most ||E||_F in l2
+    (Hoffman and Wielandt). Computed ones are off by at most 10 n u ||A|| each, ||A|| <= n w, for both neighbours.
     """
     return math.sqrt(2.0) * max_weight + _eigenvalue_rounding(n, n * max_weight)
 
@@ -226,7 +226,7 @@ def whole_laplacian_spectrum(max_weight: float, n: int) -> float:
 
 
 def _eigenvalue_rounding(n: int, norm: float) -> float:
-    """Bound on the l2 change of n computed eigenvalues by rounding alone, in two worlds together."""
+    """Bound on the l2 change of n computed eigenvalues by rounding alone, summed over both neighbours."""
     return 2 * math.sqrt(n) * _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * norm
 
 

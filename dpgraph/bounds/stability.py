@@ -1,4 +1,4 @@
-r"""How many edges a graph is away from one whose leading eigenspace one more edge could move far.
+r"""How many edges a graph is away from one whose leading eigenspace one more edge could change by much.
 
 Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what matters as
 a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is bounded by
@@ -76,7 +76,7 @@ class EdgeRates:
 
     Derivation: docs/proofs.md, "Speeds for one edge". All bounds grow with sigma_{r+1}, kappa_D and the largest degree
     and fall with sigma_r, apart from a bound's dependence on its own coordinate, as the theorem needs. The papers'
-    coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds: its rows move by the same bounds.
+    coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds: its rows change by the same bounds.
 
     *Units.* There t, b = sigma_r, sigma_{r+1}, and R and q say how a vertex is seen from the leading space. The code
     has e = w/m, T = t/e, B = b/e, G = T - B, k = sqrt(m) kappa_D, and degrees, tau and m over w. In these units the
@@ -144,10 +144,10 @@ class MatrixRates:
     """Symmetric matrices with ||E U||_F <= Delta for every U whose rows have norm at most 1, on the segment A + s E.
 
     Unit vectors of the leading space have entries of at most kappa, so ||E u|| <= Delta kappa bounds the speed of
-    sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space move by at most
+    sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space change by at most
     ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g. The unit of eigenvalues is Delta.
 
-    Of a rectangular matrix both projectors move, by 2 Delta kappa/g together
+    Of a rectangular matrix both projectors change, by 2 Delta kappa/g together
     (:func:`~dpgraph.bounds.spectra.singular_projectors`); the other speeds are the same.
     """
 

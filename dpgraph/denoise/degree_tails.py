@@ -11,7 +11,7 @@ from dpgraph.typing import FloatArray, IntArray
 _HALVINGS = 50
 #: Vertices of a degree are expected to be at least so many: a rate of 0 would be certain.
 _LEAST_RATE = 1e-3
-#: Readings are integers: noise of a standard deviation below this is 0, but with probability at most its square.
+#: Noisy numbers are integers: noise of a standard deviation below this is 0, but with probability at most its square.
 _CERTAIN = 1e-3
 
 
@@ -25,7 +25,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     decreasing = _decreasing(tails, n)
     seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
     decreasing = decreasing[:seen]
-    if seen > 1 and std > _CERTAIN:  # a single reading has no steps
+    if seen > 1 and std > _CERTAIN:  # a single number has no steps
         mean, response = _posterior_mean(tails[:seen], decreasing, std)
         decreasing = _decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
     at_least: IntArray = np.rint(np.concatenate([[n], decreasing, [0]])).astype(np.int64)
@@ -58,7 +58,7 @@ def _decreasing(values: FloatArray, n: int) -> FloatArray:
     return np.clip(isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
 
 
-def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
+def _posterior_mean(noisy: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
     """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
 
     Released are y_k = N_k + noise; steps N_k - N_{k+1} have mean and variance rate_k, as of a Poisson variable. N
@@ -81,7 +81,7 @@ def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) ->
     weight = np.where(known, 1.0 / rate, 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate
     bands = np.array([-before, 1.0 / std**2 + weight + before])
-    evidence = readings / std**2 + drift - np.append(0.0, drift[:-1])
+    evidence = noisy / std**2 + drift - np.append(0.0, drift[:-1])
     mean, response = solveh_banded(bands, np.column_stack([evidence, np.ones_like(evidence)])).T
     return mean, response
 

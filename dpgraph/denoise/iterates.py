@@ -39,8 +39,8 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
 class FieldTracker:
     """Posterior mean and variance of the field at each row: one scalar Kalman filter for each.
 
-    Between two readings of a row its field drifts because the iterate changes, by a variance of about its degree times
-    the mean square change: at rows of high degree the last reading counts, at rows of low degree all of them.
+    Between two queries of a row its field drifts because the iterate changes, by a variance of about its degree times
+    the mean square change: at rows of high degree the last query counts, at rows of low degree all of them.
 
     `degrees` are released and positive.
     """

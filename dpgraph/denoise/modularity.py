@@ -1,4 +1,4 @@
-"""Modularity of communities from released weights between them, and which of them belong together."""
+"""Modularity of communities from released weights between them, and which of them are better merged."""
 
 import math
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Doors: what users hand in becomes a private graph or a private table."""
+"""What users pass in becomes a private graph or a private table."""

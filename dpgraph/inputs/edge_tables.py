@@ -1,6 +1,6 @@
 """Tables of edges as their owner has them: names are matched with the public vertices before any budget is spent.
 
-All of this happens at the owner's side of the door. Errors and summaries here hold exact numbers of the private table.
+All of this is for the owner: errors and summaries here hold exact numbers of the private table.
 """
 
 from __future__ import annotations

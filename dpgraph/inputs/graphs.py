@@ -1,4 +1,4 @@
-"""The one door by which a graph enters: every supported input becomes one frozen :class:`~dpgraph.graph.Graph`.
+"""Where a graph enters: every supported input becomes one frozen :class:`~dpgraph.graph.Graph`.
 
 Entering happens in two steps, because a privacy budget must be debited between them. :func:`open_graph` looks at
 public facts only (the kind of the input, its vertex set, whether it is directed); :attr:`GraphSource.read` reads the

@@ -1,6 +1,6 @@
 """What is left of a graph whose vertices have at most D edges: as a number of edges, and as degrees.
 
-Both move little when all edges of one vertex are replaced: :mod:`dpgraph.bounds.nodes`.
+Both change little when all edges of one vertex are replaced: :mod:`dpgraph.bounds.nodes`.
 """
 
 from collections.abc import Callable

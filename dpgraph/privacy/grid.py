@@ -33,7 +33,7 @@ from dpgraph.typing import BoolArray, FloatArray
 
 #: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
 #: there the noise is negligible.
-_READING_STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
+_QUERY_STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
 #: The least epsilon: the noise is at least 1/epsilon steps wide, and the exact sampler must hold that many.
 _LEAST_EPSILON = 2.0**-30
 
@@ -186,7 +186,7 @@ def _rounded_once(terms: list[float]) -> float:
         return _LARGEST if total > 0 else -_LARGEST
 
 
-def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
+def query_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
     """Grid step of the noise of repeated noisy queries; the sensitivity `envelope` on it; and the epsilon to spend.
 
     Values are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
@@ -196,9 +196,9 @@ def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> 
     """
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
-            f"repeated readings get epsilon = {epsilon:.3g}, and their noise cannot be drawn exactly below "
+            f"repeated queries get epsilon = {epsilon:.3g}, and their noise cannot be drawn exactly below "
             f"{_LEAST_EPSILON:.1g}; raise epsilon"
         )
     epsilon = min(epsilon, _LARGEST_EPSILON)
-    step = unit * 2.0 ** math.floor(math.log2(envelope / (epsilon * unit * _READING_STEPS)))
+    step = unit * 2.0 ** math.floor(math.log2(envelope / (epsilon * unit * _QUERY_STEPS)))
     return step, envelope + columns * step * (step > unit), epsilon

@@ -124,24 +124,22 @@ class NoiseSource:
         largest: IntArray = np.argmax(self.on_grid(scores, unit, steps), axis=1)
         return largest
 
-    def readings(
-        self, shape: tuple[int, int], rows: IntArray, norm: RowNorm, unit: float, scale: float
-    ) -> ReadingNoise:
+    def queries(self, shape: tuple[int, int], rows: IntArray, norm: RowNorm, unit: float, scale: float) -> QueryNoise:
         """Noise for repeated noisy queries of `rows` of an array, of density exp(-norm / scale), drawn at once.
 
         A norm of rows as long as those of the array has one vector for each of them, one of single numbers has one for
         each number (:mod:`dpgraph.privacy.row_norm`). The noise is rounded to a grid whose step `unit` should be
-        thousands of times smaller (:func:`~dpgraph.privacy.grid.reading_grid`).
+        thousands of times smaller (:func:`~dpgraph.privacy.grid.query_grid`).
         """
         rates = norm.first * unit / scale, norm.later * unit / scale
         exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-        count = rows.size * (shape[1] // norm.body.columns)
+        count = rows.size * (shape[1] // norm.ball.columns)
         if self.seeded:
             first, radii = seeded_rows(count, norm, rates, self._generator)
         else:
             first, radii = nested_rows(count, norm, exponents, self.generator)
-        nested = NestedRows.of(shape, rows, norm.body, first, radii)
-        return ReadingNoise(self, norm, unit, scale, rows, nested)
+        nested = NestedRows.of(shape, rows, norm.ball, first, radii)
+        return QueryNoise(self, norm, unit, scale, rows, nested)
 
     def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -203,10 +201,10 @@ class NoiseSource:
         return exact.discrete_laplace(size, scale, self.generator).astype(np.float64).reshape(shape)
 
 
-class ReadingNoise:
-    """Noise for several readings of the same rows: one vector of noise a row, or a number; each reading uses a part.
+class QueryNoise:
+    """Noise for several queries of the same rows: one vector of noise a row, or a number; each query uses a part.
 
-    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`),
+    Use :meth:`NoiseSource.queries`. The later parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`),
     whose size is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are
     needed. Rows may be released up to a constant.
     """
@@ -223,24 +221,24 @@ class ReadingNoise:
         self.norm, self.scale = norm, scale
         self._source, self._unit, self._nested = source, unit, nested
         self._left = np.zeros(len(nested.first), dtype=np.int64)
-        self._left[rows] = norm.readings
+        self._left[rows] = norm.queries
 
     def first(self, rows: IntArray, values: FloatArray) -> FloatArray:
-        """Release the first reading of `rows`: `values`, rounded to the grid, plus noise."""
-        if np.any(self._left[rows] != self.norm.readings):
-            raise DPGraphError("internal error: a row has been read before its first reading")
+        """Release the first query of `rows`: `values`, rounded to the grid, plus noise."""
+        if np.any(self._left[rows] != self.norm.queries):
+            raise DPGraphError("internal error: a row has been read before its first query")
         self._left[rows] -= 1
         return self._release(values, self._nested.first[rows])
 
     def later(self, rows: IntArray, values: FloatArray) -> FloatArray:
-        """Release a further reading of `rows`. A row that has not been read yet gives up its first reading."""
-        self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
+        """Release a further query of `rows`. A row that has not been read yet forgoes its first query."""
+        self._left[rows] = np.minimum(self._left[rows], self.norm.queries - 1) - 1
         if np.any(self._left[rows] < 0):
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
         return self._release(values, self._nested.later(rows, self._source.generator))
 
     def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
-        add = self._source.on_grid_up_to_constants if self.norm.body.shifts else self._source.on_grid
+        add = self._source.on_grid_up_to_constants if self.norm.ball.shifts else self._source.on_grid
         return add(values, self._unit, draws.astype(np.float64))
 
 

@@ -1,15 +1,15 @@
 """K-norm mechanisms for repeated noisy queries of a row of numbers, with noise that is exact on the grid.
 
-A row of K numbers is released T times, at points that may depend on earlier outputs. In each release, called a
-*reading*, a neighbour changes the row by a vector of bounded norm; its unit ball is a *body* (:data:`Body`): the
-cross-polytope (l1), the cube up to constants (range), or an interval for a single number. Often a constant may be added
-to all numbers of a row, because it says nothing about which is largest. As the bound holds for each of T readings, the
-right norm of all of them is the largest of T norms (:class:`RowNorm`), and noise is drawn once for all of them, of
-density exp(-norm/scale). Without that, each of the K numbers would pay for its largest change in any reading.
+A row of K numbers is queried T times, and released with noise each time; queries may depend on earlier outputs. In each
+query a neighbour changes the row by a vector of bounded norm, whose unit ball (:data:`UnitBall`) is the cross-polytope
+(l1), the cube up to constants (range), or an interval for a single number. Often a constant may be added to all numbers
+of a row, because it says nothing about which is largest. As the bound holds for each of T queries, the right norm of
+all of them is the largest of T norms (:class:`RowNorm`), and noise is drawn once for all of them, of density
+exp(-norm/scale). Without that, each of the K numbers would pay for its largest change in any query.
 
-D is the dimension of a body: the numbers in a row, less one if constants do not matter. V(r) is the number of integer
+D is the dimension of a ball: the numbers in a row, less one if constants do not matter. V(r) is the number of integer
 rows whose norm is r at most, S(r) of those whose norm is r; where constants do not matter, rows that differ by one
-count once. A body says how to propose such rows, in integer arithmetic, so that each of them comes up with the same
+count once. A ball says how to propose such rows, in integer arithmetic, so that each of them comes up with the same
 probability 1/(v C(r + D, D)), or 1/(s C(r + D - 1, D - 1)) where its norm shall be r, v and s not depending on r.
 """
 
@@ -27,7 +27,7 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 _BATCH = 1 << 20
 
 
-# --- the norm of one reading -----------------------------------------------------------------------------------------
+# --- the norm of one query --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CrossPolytope:
         return np.asarray(np.abs(rows - centre).sum(axis=-1))
 
     def moment(self) -> float:
-        """Variance in each direction of a point drawn uniformly from the body.
+        """Variance in each direction of a point drawn uniformly from the ball.
 
         The D absolute values u are uniform among those with sum 1 at most: the mean of u_i^2 is 2/((D + 1)(D + 2)),
         that of u_i u_j half as much. With shifts, b of them belong to positive numbers, a to negative ones, and a zero,
@@ -83,7 +83,7 @@ class CrossPolytope:
         return rows, in_order.all(axis=1)
 
 
-#: The body of a row of one number: an interval.
+#: The ball of a row of one number: an interval.
 NUMBER = CrossPolytope(1, shifts=False)
 
 
@@ -103,7 +103,7 @@ class Range:
         return np.asarray(np.ptp(rows, axis=-1))
 
     def moment(self) -> float:
-        """Variance in each direction of a point drawn uniformly from the body.
+        """Variance in each direction of a point drawn uniformly from the ball.
 
         The smallest number is 0, the D others are uniform in [0, 1]: squares of all sum to D/3 in the mean, the square
         of their sum has mean D/3 + D (D - 1)/4, of which one part in D + 1 is not in the D directions.
@@ -137,47 +137,47 @@ class Range:
         return rows, accepted
 
 
-Body = CrossPolytope | Range
+UnitBall = CrossPolytope | Range
 
 
-# --- the norm of all readings ----------------------------------------------------------------------------------------
+# --- the norm of all queries ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RowNorm:
-    """Norm on all readings of one row: N(y, z) = a |y| + b max(max|z| - |y|, 0), |.| the norm of a body.
+    """Norm on all queries of one row: N(y, z) = a |y| + b max(max|z| - |y|, 0), |.| the norm of a ball.
 
-    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
+    y is the first query, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single query,
     which has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At
-    ratio = 1 its unit ball is a power of the body, for :data:`NUMBER` a cube. With ratio < 1 it costs less where one of
-    the two ends of an edge is not seen in the first reading (:meth:`edge`).
+    ratio = 1 its unit ball is a power of the ball, for :data:`NUMBER` a cube. With ratio < 1 it costs less where one of
+    the two ends of an edge is not seen in the first query (:meth:`edge`).
     """
 
     #: At least 1.
-    readings: int
-    body: Body
-    #: In (0, 1]. A smaller ratio makes the first reading more precise and the others less. At 0.7 most of the gain in
+    queries: int
+    ball: UnitBall
+    #: In (0, 1]. A smaller ratio makes the first query more precise and the others less. At 0.7 most of the gain in
     #: the first is there and little is lost in the others (tuned on planted cuts, checked on SNAP and Facebook100).
     ratio: float = 0.7
 
     def __post_init__(self) -> None:
-        if self.readings < 1 or not 0 < self.ratio <= 1 or self.dimension < 1:
-            raise DPGraphError("internal error: a norm of rows needs one reading and number at least, 0 < ratio <= 1")
+        if self.queries < 1 or not 0 < self.ratio <= 1 or self.dimension < 1:
+            raise DPGraphError("internal error: a norm of rows needs one query and number at least, 0 < ratio <= 1")
 
     @property
     def first(self) -> float:
-        """a, the norm of readings that all have size 1."""
-        return 1.0 if self.readings == 1 else 1 / (1 + self.ratio)
+        """a, the norm of queries that all have size 1."""
+        return 1.0 if self.queries == 1 else 1 / (1 + self.ratio)
 
     @property
     def later(self) -> float:
-        """b, the norm of such readings without the first one."""
+        """b, the norm of such queries without the first one."""
         return self.ratio * self.first
 
     def edge(self, *, from_zero: bool) -> float:
-        """Sensitivity in this norm, summed over both ends of an edge that adds at most 1 to every reading of either.
+        """Sensitivity in this norm, summed over both ends of an edge that adds at most 1 to every query of either.
 
-        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row changes by (0,
+        With `from_zero`, at most one of any two rows sees the other in its first query. Then one row changes by (0,
         z), of norm at most b (nothing where there is no z), and the other by (y, z), of norm at most a: together 1.
         Otherwise both change by (y, z): 2 a.
         """
@@ -185,17 +185,17 @@ class RowNorm:
 
     @property
     def dimension(self) -> int:
-        """D, of the body."""
-        return self.body.columns - self.body.shifts
+        """D, of the ball."""
+        return self.ball.columns - self.ball.shifts
 
     def variances(self, scale: float) -> tuple[float, float]:
-        """Variance in each direction of the first reading, and of a later one, under density exp(-N / scale).
+        """Variance in each direction of the first query, and of a later one, under density exp(-N / scale).
 
-        (M, B), M = |y| and M + B the size of the body that holds z, has the density M^(D - 1) (M + B)^(m D)
-        exp(-a M - b B), m readings being later. On its surface a body has (D + 2)/D times the moment of all of it.
+        (M, B), M = |y| and M + B the size of the ball that holds z, has the density M^(D - 1) (M + B)^(m D)
+        exp(-a M - b B), m queries being later. On its surface a ball has (D + 2)/D times the moment of all of it.
         """
-        exponent = (self.readings - 1) * self.dimension
-        whole, moment = self._log_integral(0, exponent), self.body.moment()
+        exponent = (self.queries - 1) * self.dimension
+        whole, moment = self._log_integral(0, exponent), self.ball.moment()
         first = math.exp(self._log_integral(2, exponent) - whole) * moment * (self.dimension + 2) / self.dimension
         return first * scale**2, math.exp(self._log_integral(0, exponent + 2) - whole) * moment * scale**2
 
@@ -208,38 +208,40 @@ class RowNorm:
         return float(logsumexp(terms) + gammaln(exponent + 1))
 
 
-# --- noise -----------------------------------------------------------------------------------------------------------
+# --- noise ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class NestedRows:
-    """First readings of all rows, and the sizes of the bodies that their later readings are drawn from, uniformly."""
+    """Noise of the first query of all rows, and the sizes of the balls from which that of later ones is drawn."""
 
-    body: Body
+    ball: UnitBall
     first: IntArray
     #: One for each vector of noise: of a row, or of a number of it.
     radii: IntArray
 
     @classmethod
-    def of(cls, shape: tuple[int, int], rows: IntArray, body: Body, first: IntArray, radii: IntArray) -> "NestedRows":
-        """Readings drawn for some rows of an array of this shape; others are not read."""
-        vectors = shape[1] // body.columns
+    def of(
+        cls, shape: tuple[int, int], rows: IntArray, ball: UnitBall, first: IntArray, radii: IntArray
+    ) -> "NestedRows":
+        """Queries drawn for some rows of an array of this shape; others are not read."""
+        vectors = shape[1] // ball.columns
         all_first, all_radii = (np.zeros((shape[0], width), dtype=np.int64) for width in (shape[1], vectors))
         all_first[rows], all_radii[rows] = first.reshape(rows.size, shape[1]), radii.reshape(rows.size, vectors)
-        return cls(body, all_first, all_radii)
+        return cls(ball, all_first, all_radii)
 
     def later(self, rows: IntArray, generator: np.random.Generator) -> IntArray:
-        """Noise for one more reading of each of these rows."""
-        points = _points(self.body, self.radii[rows].ravel(), generator)
+        """Noise for one more query of each of these rows."""
+        points = _points(self.ball, self.radii[rows].ravel(), generator)
         return points.reshape(rows.size, self.first.shape[1])
 
 
 def nested_rows(
     count: int, norm: RowNorm, exponents: tuple[int, int], generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    r"""First readings of `count` independent rows, and the sizes of the bodies that hold the m later ones.
+    r"""Noise of the first query of `count` independent rows, and the sizes of the balls that hold that of m later ones.
 
-    Readings (y, z) have probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly, if each of z is drawn
+    Noise (y, z) has probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly, if each of z is drawn
     uniformly from the rows of norm r at most, r its size. `exponents` are g >= h > 0, in units of 2**-EXPONENT_BITS; it
     is fast where both are much smaller than 1/(m D)^2, the noise being many steps wide, and m is not 1. Returned are y
     and r, of shapes (count, columns) and (count,).
@@ -249,22 +251,22 @@ def nested_rows(
     one of m D - j + 1 of rate h, where j = 0, ..., m D has weight C(D - 1 + j, j) ((1 - e^-h)/(1 - e^-g))^j: their
     joint weight is C(M + D - 1, D - 1) C(r + D + m D, m D) e^(-g M - h (r - M)) by Vandermonde's identity. Of these the
     product of (r + i)/(r + D + t D + i) over t = 0, ..., m - 1 and i = 1, ..., D is accepted, which leaves C(r + D,
-    D)^m in place of the second factor; then y is proposed, and one row for each later reading: they are all accepted
+    D)^m in place of the second factor; then y is proposed, and one row for each later query: they are all accepted
     with a probability proportional to S(M)/C(M + D - 1, D - 1) (V(r)/C(r + D, D))^m. The proposed y is kept.
     """
-    later, D = norm.readings - 1, norm.dimension
-    first, radii = np.empty((count, norm.body.columns), dtype=np.int64), np.empty(count, dtype=np.int64)
+    later, D = norm.queries - 1, norm.dimension
+    first, radii = np.empty((count, norm.ball.columns), dtype=np.int64), np.empty(count, dtype=np.int64)
     wanted = np.arange(count)
     while wanted.size:
-        some = wanted[: max(_BATCH // (D * norm.readings + 2), 1)]
+        some = wanted[: max(_BATCH // (D * norm.queries + 2), 1)]
         powers = _powers(some.size, D, later * D, exponents, generator)
         inner = geometric_sums(powers + D, exponents[0], generator)
         outer = inner + geometric_sums(later * D - powers + 1, exponents[1], generator)
-        first[some], accepted = norm.body.propose(inner, generator, surface=True)
+        first[some], accepted = norm.ball.propose(inner, generator, surface=True)
         for t in range(later):
             for i in range(1, D + 1):
                 accepted &= generator.integers(0, outer + (D + t * D + i)) < outer + i
-            accepted &= norm.body.propose(outer, generator, surface=False)[1]
+            accepted &= norm.ball.propose(outer, generator, surface=False)[1]
         radii[some] = outer
         wanted = np.concatenate([some[~accepted], wanted[some.size :]])
     return first, radii
@@ -274,26 +276,26 @@ def seeded_rows(
     count: int, norm: RowNorm, rates: tuple[float, float], generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Reproducible stand-in for :func:`nested_rows`, of the same law up to a step."""
-    D, exponent = norm.dimension, (norm.readings - 1) * norm.dimension
+    D, exponent = norm.dimension, (norm.queries - 1) * norm.dimension
     j = np.arange(exponent + 1)
     weights = gammaln(D + j) - gammaln(j + 1) + j * math.log(norm.ratio)
     weights = np.exp(weights - weights.max())
     powers = generator.choice(exponent + 1, size=count, p=weights / weights.sum())
     inner = np.rint(generator.gamma(D + powers) / rates[0]).astype(np.int64)
     outer = inner + np.rint(generator.gamma(exponent - powers + 1) / rates[1]).astype(np.int64)
-    return _points(norm.body, inner, generator, surface=True), outer
+    return _points(norm.ball, inner, generator, surface=True), outer
 
 
-def _points(body: Body, radii: IntArray, generator: np.random.Generator, *, surface: bool = False) -> IntArray:
+def _points(ball: UnitBall, radii: IntArray, generator: np.random.Generator, *, surface: bool = False) -> IntArray:
     """Uniform integer rows of these norms at most, or exactly."""
-    if body == NUMBER:  # needs no proposals
+    if ball == NUMBER:  # needs no proposals
         if surface:
             return (radii * (2 * generator.integers(0, 2, size=radii.size) - 1))[:, None]
         return generator.integers(-radii, radii + 1)[:, None]
-    rows = np.empty((radii.size, body.columns), dtype=np.int64)
+    rows = np.empty((radii.size, ball.columns), dtype=np.int64)
     wanted = np.arange(radii.size)
     while wanted.size:
-        rows[wanted], accepted = body.propose(radii[wanted], generator, surface=surface)
+        rows[wanted], accepted = ball.propose(radii[wanted], generator, surface=surface)
         wanted = wanted[~accepted]
     return rows
 

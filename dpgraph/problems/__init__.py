@@ -1,1 +1,1 @@
-"""Problems: exact-data solvers and their private twins, which only compose mechanisms, projections and solvers."""
+"""Problems: solvers of exact data, and private versions, which only compose mechanisms, projections and solvers."""

@@ -51,7 +51,7 @@ def private_densest_subgraph(  # noqa: PLR0913
     -----
     *Guarantee.* epsilon-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`. Degrees are
     released first (2 w in l1). Then, in two to seven rounds, every vertex counts its edges to those before it in a
-    public order, of which an edge moves one number (:func:`dpgraph.bounds.sensitivity.label_counts`: w). The best
+    public order, of which an edge changes one number (:func:`dpgraph.bounds.sensitivity.label_counts`: w). The best
     prefix of one of these orders is chosen by these numbers alone. Its weight is released last, with noise of its own
     (w), so that the interval of its density holds although the set was chosen.
 

@@ -1,8 +1,8 @@
 """Randomised response on every vertex pair, pure epsilon-DP, in time and memory of the edges that come out.
 
 Every pair of vertices has a bit, whether it is an edge. Each bit is flipped with probability p = 1/(1 + e^epsilon), and
-all of them are published, as a graph with about n p false edges at each vertex. In this package the published bits are
-called answers, and flipped ones false.
+all of them are published, as a graph with about n p false edges at each vertex. "Answers" are these published bits, and
+false answers the flipped ones.
 """
 
 import math

@@ -156,6 +156,6 @@ def release_assignment_advantage(private: PrivateTables, labels: IntArray, call:
 
 
 def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:
-    """Release the total weight of the label-extended graph; one entry of one table moves it by at most w."""
+    """Release the total weight of the label-extended graph; one entry of one table changes it by at most w."""
     weight = float(private.graph.degrees().sum()) / 2
     return release_weight("label-extended weight", weight, private.graph, call)

@@ -41,14 +41,14 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
         max(1 + int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), DENSEST.least_rounds),
         DENSEST.most_rounds,
     )
-    degrees, readings, weight = call.split(
+    degrees, counts, weight = call.split(
         DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
     )
     score = release_degrees(graph, degrees).value
     best: tuple[float, IntArray] = (-math.inf, np.arange(graph.n_vertices))
     for number in range(1, rounds + 1):
         order = np.argsort(-score, kind="stable")
-        read = _release_round(graph, order, number, readings.equal_part(rounds))
+        read = _release_round(graph, order, number, counts.equal_part(rounds))
         best = max(best, _best_prefix(order, read), key=lambda found: found[0])
         score = _edges_inside(order, read, score)
     chosen = best[1]
@@ -78,7 +78,7 @@ def to_earlier(graph: Graph, order: IntArray) -> FloatArray:
     return np.asarray(counted[place], dtype=np.float64)
 
 
-def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
+def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray]:
     """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
 
     The noisy numbers of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more
@@ -86,22 +86,22 @@ def _best_prefix(order: IntArray, readings: Released) -> tuple[float, IntArray]:
     n: a few vertices with large noise do not win. In units of the noise nothing overflows.
     """
     sizes, log = np.arange(1, order.size + 1), math.log(order.size)
-    inside = np.cumsum(readings.value[order] / readings.std)
+    inside = np.cumsum(counts.value[order] / counts.std)
     surely = (inside - np.sqrt(2 * log * sizes) - log / math.sqrt(2)) / sizes
     best = int(surely.argmax())
-    return float(surely[best] * readings.std), order[: best + 1]
+    return float(surely[best] * counts.std), order[: best + 1]
 
 
-def _edges_inside(order: IntArray, readings: Released, score: FloatArray) -> FloatArray:
+def _edges_inside(order: IntArray, counts: Released, score: FloatArray) -> FloatArray:
     """Estimate how many edges each vertex has among the vertices that are peeled last.
 
     It is known how many edges a vertex has to those before it, not which they are: each edge is taken to lead to
     earlier vertices in proportion to `score`, their degrees or the estimates of the round before. The estimate of a
     vertex adds its own noisy number and the edges that later ones send to it. In units of the noise.
     """
-    read = readings.value[order] / readings.std
-    size, sent = np.maximum(score[order] / readings.std, 1.0), np.zeros(order.size)  # less than the noise says nothing
+    read = counts.value[order] / counts.std
+    size, sent = np.maximum(score[order] / counts.std, 1.0), np.zeros(order.size)  # less than the noise says nothing
     sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
     found = np.empty(order.size)
-    found[order] = (read + size * (np.cumsum(sent[::-1])[::-1] - sent)) * readings.std
+    found[order] = (read + size * (np.cumsum(sent[::-1])[::-1] - sent)) * counts.std
     return found

@@ -1,4 +1,4 @@
-"""Numbers that one edge moves by at most one: connected components, matchings, degeneracy, edge connectivity."""
+"""Numbers that one edge changes by at most one: connected components, matchings, degeneracy, edge connectivity."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -66,12 +66,12 @@ def release_advantage(exact: float, bound: float, call: Call) -> WeightEstimate:
 
 
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:
-    """Release a multiple of the graph's weight unit that moves by at most `times` w, for this part of the budget."""
+    """Release a multiple of the graph's weight unit that changes by at most `times` w, for this part of the budget."""
     bound = times * sensitivity.partition_weight(graph.max_weight)
     exact = np.array([weight])
     if call.pure:
-        # Answers that earn a fraction of a weight lie between grid points. Rounded half up, they move by whole steps,
-        # and by no more steps than the largest weight has (half to even, 0.5 and 1.5 would move by 2).
+        # Answers that earn a fraction of a weight lie between grid points. Rounded half up, they change by whole steps,
+        # and by no more steps than the largest weight has (half to even, 0.5 and 1.5 would change by 2).
         exact = np.floor(exact / graph.weight_unit + 0.5) * graph.weight_unit
     released = call.release(Measurement(name, exact, l1=bound, l2=bound, unit=graph.weight_unit, few=True))
     return WeightEstimate(released.number, released.std)

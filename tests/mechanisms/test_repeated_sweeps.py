@@ -37,7 +37,7 @@ def open_call(epsilon, rng=0):
 
 
 def watched_sweeps(sweeps, core, n=30):
-    """Release on a complete graph; return what each reading saw, the outcome and the ledger."""
+    """Release on a complete graph; return what each query saw, the outcome and the ledger."""
     looks = []
 
     def fields(block, X):
@@ -74,7 +74,7 @@ def test_in_the_first_sweep_a_row_sees_rows_before_it_and_later_all_others_of_th
     assert not last[core.others].any()
 
 
-def iterate_of(n, readings, looks):
+def iterate_of(n, queries, looks):
     """An iterate on n rows whose private fields report which rows were set when a row was looked at."""
 
     def fields(block, X):
@@ -82,7 +82,7 @@ def iterate_of(n, readings, looks):
         return np.zeros((block.size, 1))
 
     oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
-    drawn = noise_source(0).readings((n, 1), np.arange(n), RowNorm(readings, NUMBER), ITERATE_UNIT, 1.0)
+    drawn = noise_source(0).queries((n, 1), np.arange(n), RowNorm(queries, NUMBER), ITERATE_UNIT, 1.0)
     return PublicIterate(oracle, drawn, (1.0, 2.0))
 
 
@@ -97,7 +97,7 @@ def test_whatever_is_read_and_set_in_whatever_order_of_two_rows_one_first_readin
         try:
             if action == 0:
                 _, variance = iterate.read(block)
-                if variance == 1.0:  # a first reading
+                if variance == 1.0:  # a first query
                     first |= {int(row): set(looks[-1][1].tolist()) for row in block}
             elif action == 1:
                 iterate.set(block, rng.choice([-1.0, 1.0], size=(block.size, 1)))
@@ -112,8 +112,8 @@ def test_whatever_is_read_and_set_in_whatever_order_of_two_rows_one_first_readin
 def test_a_row_cannot_be_set_before_its_first_reading_and_then_have_one():
     iterate = iterate_of(3, 2, [])
     iterate.set(np.array([0]), np.ones((1, 1)))
-    assert iterate.read(np.array([0]))[1] == 2.0  # its second reading; the first is forgone
-    with pytest.raises(DPGraphError, match="before its first reading"):
+    assert iterate.read(np.array([0]))[1] == 2.0  # its second query; the first is forgone
+    with pytest.raises(DPGraphError, match="before its first query"):
         iterate.replace(np.ones((3, 1)))
     with pytest.raises(DPGraphError, match="others again"):
         iterate.read(np.array([0, 1]))

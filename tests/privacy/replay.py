@@ -32,9 +32,9 @@ from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import LARGER_TRACE, MatrixLaw
-from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
+from dpgraph.privacy.noise import NoiseSource, QueryNoise, noise_source
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.privacy.row_norm import NUMBER, Body, Range, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, Range, RowNorm, UnitBall
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
 from dpgraph.releases.records import histogram as histogram_release
@@ -50,7 +50,7 @@ class Release:
     scale: float
     output: np.ndarray
     line: int = -1
-    #: Of a reading: its rows, whether it is their first one, and the norm of all readings of a row.
+    #: Of a query: its rows, whether it is their first one, and the norm of all queries of a row.
     rows: np.ndarray | None = None
     first: bool = False
     norm: RowNorm | None = None
@@ -88,7 +88,7 @@ class RecordingSource(NoiseSource):
         self._replayed = replayed
         self._inside = False  # inside a primitive or a door: its own draws are not releases
 
-    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray, **reading: Any) -> np.ndarray:
+    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray, **query: Any) -> np.ndarray:
         number = len(self.releases)
         if self._replayed is not None:
             if number >= len(self._replayed.releases):
@@ -96,7 +96,7 @@ class RecordingSource(NoiseSource):
             output = self._replayed.releases[number].output
         exact = np.array(exact, dtype=np.float64)
         line = self._line_of(kind, scale)
-        self.releases.append(Release(kind, exact, float(scale), np.array(output), line, **reading))
+        self.releases.append(Release(kind, exact, float(scale), np.array(output), line, **query))
         return np.array(output)
 
     def _line_of(self, kind: str, scale: float) -> int:
@@ -145,8 +145,8 @@ class RecordingSource(NoiseSource):
         primitive = super().laplace_on_grid
         return self.door("Laplace", exact_sum(values), scale, lambda: primitive(values, unit, scale))
 
-    def readings(self, shape: Any, rows: np.ndarray, norm: Any, unit: float, scale: float) -> RecordedReadings:
-        return RecordedReadings(self, super().readings(shape, rows, norm, unit, scale))
+    def queries(self, shape: Any, rows: np.ndarray, norm: Any, unit: float, scale: float) -> RecordedQueries:
+        return RecordedQueries(self, super().queries(shape, rows, norm, unit, scale))
 
     def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = None) -> np.ndarray:
         primitive = super().noisy_argmax
@@ -206,11 +206,11 @@ class RecordingSource(NoiseSource):
 
 
 @dataclasses.dataclass
-class RecordedReadings:
-    """Readings with noise that is drawn together, each of which is a release."""
+class RecordedQueries:
+    """Queries with noise that is drawn together, each of which is a release."""
 
     source: RecordingSource
-    noise: ReadingNoise
+    noise: QueryNoise
 
     def first(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         return self._release(rows, values, self.noise.first(rows, values), first=True)
@@ -219,8 +219,8 @@ class RecordedReadings:
         return self._release(rows, values, self.noise.later(rows, values), first=False)
 
     def _release(self, rows: np.ndarray, values: np.ndarray, output: np.ndarray, *, first: bool) -> np.ndarray:
-        reading = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
-        return self.source.release("K-norm", values, self.noise.scale, output, **reading)
+        query = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
+        return self.source.release("K-norm", values, self.noise.scale, output, **query)
 
 
 def rung_of(distance: int, widths: Sequence[int]) -> int:
@@ -237,31 +237,31 @@ def exact_sum(values: Terms) -> np.ndarray:
     return sum(values) if isinstance(values, tuple) else values
 
 
-def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
-    """Row -> norm of the changes of all its readings, by the formula of the theorem: of each number, or of the row."""
+def query_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
+    """Row -> norm of the changes of all its queries, by the formula of the theorem: of each number, or of the row."""
     if not releases:
         return {}
     norm = releases[0].norm
     rows = np.unique(np.concatenate([release.rows for release in releases]))
-    together = norm.body != NUMBER
+    together = norm.ball != NUMBER
     first, later = (np.zeros((rows.size, 1 if together else changes[0].shape[1])) for _ in range(2))
     for release, change in zip(releases, changes, strict=True):
         largest, place = first if release.first else later, np.searchsorted(rows, release.rows)
-        sizes = size_of_rows(norm.body, change)[:, None] if together else np.abs(change)
+        sizes = size_of_rows(norm.ball, change)[:, None] if together else np.abs(change)
         largest[place] = np.maximum(largest[place], sizes)
-    ratio = norm.ratio if norm.readings > 1 else 0.0
+    ratio = norm.ratio if norm.queries > 1 else 0.0
     norms = (first + ratio * np.maximum(later - first, 0.0)) / (1 + ratio)
     return dict(zip(rows.tolist(), norms.sum(axis=1).tolist(), strict=True))
 
 
-def size_of_rows(body: Body, rows: np.ndarray) -> np.ndarray:
+def size_of_rows(ball: UnitBall, rows: np.ndarray) -> np.ndarray:
     """Norm of each row, once more: a sum of absolute values, around a median with shifts, or a range."""
-    if isinstance(body, Range):
+    if isinstance(ball, Range):
         return np.asarray(rows.max(axis=1) - rows.min(axis=1))
     ranked = np.sort(rows, axis=1)
-    if not body.shifts:
+    if not ball.shifts:
         return np.asarray(np.abs(ranked).sum(axis=1))
-    half = body.columns // 2
+    half = ball.columns // 2
     return np.asarray(ranked[:, -half:].sum(axis=1) - ranked[:, :half].sum(axis=1))
 
 
@@ -407,8 +407,8 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
         else:
             assert np.array_equal(mine.rows, theirs.rows), "other rows are read"
             together.setdefault(mine.line, []).append(dataclasses.replace(mine, exact=mine.exact - theirs.exact))
-    for line, readings in together.items():
-        moved[line].append(math.fsum(reading_norms(readings, [reading.exact for reading in readings]).values()))
+    for line, queries in together.items():
+        moved[line].append(math.fsum(query_norms(queries, [query.exact for query in queries]).values()))
     lines, mu_squared, epsilon, read = {}, 0.0, 0.0, set()
     for entry, distances in zip(original.lines, moved, strict=True):
         if entry.mechanism == "good event":

@@ -32,7 +32,7 @@ from tests.privacy.replay import (
     last_hull,
     observe,
     open_doors,
-    reading_norms,
+    query_norms,
     replay,
 )
 
@@ -93,14 +93,14 @@ def _statistic(entry: Entry, here: Data, there: Data, seed: int, epsilon: float)
     observe(lambda rng: entry.call(there, rng=rng, epsilon=epsilon), copy)
     pairs = list(zip(original.releases, copy.releases, strict=True))
     alone = sum(evidence(mine, theirs.exact) for mine, theirs in pairs if mine.rows is None)
-    return alone + reading_evidence([pair for pair in pairs if pair[0].rows is not None])
+    return alone + query_evidence([pair for pair in pairs if pair[0].rows is not None])
 
 
-def reading_evidence(pairs: list[tuple[Release, Release]]) -> float:
-    """Log-likelihood ratio of all readings whose noise was drawn together, by row."""
+def query_evidence(pairs: list[tuple[Release, Release]]) -> float:
+    """Log-likelihood ratio of all queries whose noise was drawn together, by row."""
     releases = [mine for mine, _ in pairs]
-    here = reading_norms(releases, [mine.output - mine.exact for mine in releases])
-    there = reading_norms(releases, [mine.output - theirs.exact for mine, theirs in pairs])
+    here = query_norms(releases, [mine.output - mine.exact for mine in releases])
+    there = query_norms(releases, [mine.output - theirs.exact for mine, theirs in pairs])
     return sum(here[row] - there[row] for row in here) / releases[0].scale if pairs else 0.0
 
 

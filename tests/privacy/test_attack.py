@@ -90,8 +90,8 @@ OLD = {
     test_mutants.degrees_reused_without_noise: ("private_max_cut", 150),
     test_mutants.core_is_looked_at_again: ("private_max_cut", 80),
     test_mutants.rows_read_ahead: ("private_max_k_cut", 60),
-    test_mutants.readings_of_one_end_forgotten: ("private_max_cut", 200),
-    test_mutants.noise_of_readings_halved: ("private_max_cut", 250),
+    test_mutants.queries_of_one_end_forgotten: ("private_max_cut", 200),
+    test_mutants.noise_of_queries_halved: ("private_max_cut", 250),
     test_mutants.too_few_answers_are_false: ("private_max_cut, pure", 80),
     test_mutants.residual_told_without_noise: ("private_normalized_adjacency", 250),
     test_mutants.exact_graph_is_cut_in_place_of_the_answers: ("private_max_cut, pure", 20),
@@ -108,7 +108,7 @@ OLD = {
     test_mutants.parts_of_a_report_have_the_whole_budget_each: ("report", 20),
     test_mutants.an_edge_moves_a_statistic_by_half: ("private_statistic", 20),
     test_mutants.rounds_of_peeling_count_both_ends: ("private_densest_subgraph", 20),
-    test_mutants.second_order_of_exact_readings: ("private_densest_subgraph", 20),
+    test_mutants.second_order_of_exact_queries: ("private_densest_subgraph", 20),
 }
 
 
@@ -139,7 +139,7 @@ REGISTERED = {
     test_mutants.rows_of_products_taken_for_alike: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
-    test_mutants.first_reading_sees_rows_that_are_not_set: (
+    test_mutants.first_query_sees_rows_that_are_not_set: (
         "registry: private_max_cut, mechanism=bounded-iterates",
         "line: fields, k sweeps",
         20,

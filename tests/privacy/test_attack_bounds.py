@@ -12,8 +12,8 @@ TARGETS = {target.name: target for target in bound_targets()}
 TRIALS = {
     "weight between grid points": 3000,
     "noisy choice": 600,
-    "readings of a row": 4000,
-    "readings of labels": 1500,
+    "queries of a row": 4000,
+    "queries of labels": 1500,
     "good event": 60,
 }
 
@@ -31,8 +31,8 @@ def test_no_bound_is_exceeded_and_each_is_nearly_attained(name):
     [
         (planted.half_to_even, "weight between grid points"),
         (planted.public_and_private_rounded_together, "noisy choice"),
-        (planted.every_norm_costs_the_envelope, "readings of a row"),
-        (labels_by_themselves_at_the_price_of_one, "readings of labels"),
+        (planted.every_norm_costs_the_envelope, "queries of a row"),
+        (labels_by_themselves_at_the_price_of_one, "queries of labels"),
         (planted.normal_quantile, "good event"),
     ],
 )

@@ -21,7 +21,7 @@ from dpgraph.privacy.grid import (
     grid_step,
     nearest_multiples,
     nearest_points,
-    reading_grid,
+    query_grid,
     sum_on_grid,
 )
 from dpgraph.privacy.matrix_noise import MatrixLaw
@@ -224,7 +224,7 @@ def test_a_noisy_maximum_whose_noise_no_sampler_can_hold_looks_at_nothing(rng):
 
 def test_noise_that_cannot_be_drawn_exactly_is_refused_by_public_numbers_alone():
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
-        reading_grid(1.0, 1, 2.0**-8, 2.0**-31)
+        query_grid(1.0, 1, 2.0**-8, 2.0**-31)
     ledger = open_call(epsilon=1e-90, delta=1e-6, accountant=None, relation=Custom(""), noise=noise_source(0)).ledger
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         ledger.gaussian_on_grid("a number", sensitivity=1.0, mu=1e-14, count=1)

@@ -269,30 +269,30 @@ def rows_without_a_label_are_counted(monkeypatch):
     monkeypatch.setattr(community_sweeps._Run, "_choose", guessed)
 
 
-def readings_of_one_end_forgotten(monkeypatch):
-    readings_at_half_their_price(monkeypatch, of_numbers=True)
+def queries_of_one_end_forgotten(monkeypatch):
+    queries_at_half_their_price(monkeypatch, of_numbers=True)
 
 
 def rows_of_labels_at_half_their_price(monkeypatch):
-    readings_at_half_their_price(monkeypatch, of_numbers=False)
+    queries_at_half_their_price(monkeypatch, of_numbers=False)
 
 
-def readings_at_half_their_price(monkeypatch, *, of_numbers):
-    price = sensitivity.repeated_readings
+def queries_at_half_their_price(monkeypatch, *, of_numbers):
+    price = sensitivity.repeated_queries
 
     def too_low(size, norm, *, from_zero):
-        return price(size, norm, from_zero=from_zero) / (2 if (norm.body == NUMBER) == of_numbers else 1)
+        return price(size, norm, from_zero=from_zero) / (2 if (norm.ball == NUMBER) == of_numbers else 1)
 
-    monkeypatch.setattr(sensitivity, "repeated_readings", too_low)
+    monkeypatch.setattr(sensitivity, "repeated_queries", too_low)
 
 
 def labels_by_themselves_at_the_price_of_one(monkeypatch):
     """Independent noise for each label, as if the sum over labels of the largest change were at most an edge."""
 
-    def law(oracle, readings, epsilon):
+    def law(oracle, queries, epsilon):
         bound = math.inf if oracle.move is None else oracle.move.size
         return quietest_law(
-            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), readings, epsilon
+            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), queries, epsilon
         )
 
     monkeypatch.setattr(degree_core, "quietest_law", law)
@@ -312,12 +312,12 @@ def residual_told_without_noise(monkeypatch):
     monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, precise=1e-9))
 
 
-def noise_of_readings_halved(monkeypatch):
-    draw = NoiseSource.readings
-    monkeypatch.setattr(NoiseSource, "readings", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
+def noise_of_queries_halved(monkeypatch):
+    draw = NoiseSource.queries
+    monkeypatch.setattr(NoiseSource, "queries", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
 
 
-def first_reading_sees_rows_that_are_not_set(monkeypatch):
+def first_query_sees_rows_that_are_not_set(monkeypatch):
     """As if they kept the first label: both ends of an edge read it in all sweeps."""
     release = degree_core.release_repeated_sweeps
 
@@ -492,7 +492,7 @@ def rounds_of_peeling_count_both_ends(monkeypatch):
     monkeypatch.setattr(peeling, "to_earlier", lambda graph, order: graph.degrees())
 
 
-def second_order_of_exact_readings(monkeypatch):
+def second_order_of_exact_queries(monkeypatch):
     """The second round is in an order that nobody has paid for."""
     count, inside, exact = peeling.to_earlier, peeling._edges_inside, []
 
@@ -528,12 +528,12 @@ MUTANTS = {
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
     rows_without_a_label_are_counted: (replay_check, COMMUNITIES),
-    readings_of_one_end_forgotten: (replay_check, TOGETHER),
+    queries_of_one_end_forgotten: (replay_check, TOGETHER),
     residual_told_without_noise: (replay_check, VECTOR),
-    noise_of_readings_halved: (audit_check, TOGETHER),
+    noise_of_queries_halved: (audit_check, TOGETHER),
     rows_of_labels_at_half_their_price: (replay_check, LABELS),
     labels_by_themselves_at_the_price_of_one: (replay_check, LABELS),
-    first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
+    first_query_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
     best_cut_is_drawn_at_twice_epsilon: (replay_check, BEST_CUT),
@@ -556,7 +556,7 @@ MUTANTS = {
     parts_of_a_report_have_the_whole_budget_each: (replay_check, REPORT),
     an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
     rounds_of_peeling_count_both_ends: (replay_check, DENSEST),
-    second_order_of_exact_readings: (replay_check, DENSEST),
+    second_order_of_exact_queries: (replay_check, DENSEST),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }
@@ -587,7 +587,7 @@ def check_passes(check, label):
 
 
 #: Those of :func:`audit_check` that take longest.
-LONG = (noise_of_readings_halved, noise_of_the_hull_halved)
+LONG = (noise_of_queries_halved, noise_of_the_hull_halved)
 
 
 @pytest.mark.parametrize(

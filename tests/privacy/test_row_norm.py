@@ -1,4 +1,4 @@
-"""Noise that is drawn for all readings of a whole row: bodies, laws, moments, what an edge costs, the choice."""
+"""Noise that is drawn for all queries of a whole row: balls, laws, moments, what an edge costs, the choice."""
 
 import itertools
 import math
@@ -14,10 +14,10 @@ from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import row_norm
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
-from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
-from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law
+from dpgraph.releases.sweeps.iteration import FieldOracle, RowSensitivity, quietest_law
 from tests.about import each
 from tests.privacy.attack.planted import noise_of_rows_halved
 from tests.privacy.audit import epsilon_lower_bound
@@ -39,52 +39,52 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def name_of(body):
-    return f"{type(body).__name__} {body.columns}{', shifts' if body.shifts else ''}"
+def name_of(ball):
+    return f"{type(ball).__name__} {ball.columns}{', shifts' if ball.shifts else ''}"
 
 
-def all_rows(body, far):
+def all_rows(ball, far):
     """One representative of each integer row, its first number 0 where constants do not matter."""
-    free = body.columns - body.shifts
-    axes = np.meshgrid(*[np.zeros(1, dtype=np.int64)] * body.shifts, *[np.arange(-far, far + 1)] * free, indexing="ij")
+    free = ball.columns - ball.shifts
+    axes = np.meshgrid(*[np.zeros(1, dtype=np.int64)] * ball.shifts, *[np.arange(-far, far + 1)] * free, indexing="ij")
     return np.stack([axis.ravel() for axis in axes], axis=1)
 
 
-def cells(rows, body):
+def cells(rows, ball):
     """A row as a key."""
-    return list(map(tuple, (rows - rows[:, :1] if body.shifts else rows).tolist()))
+    return list(map(tuple, (rows - rows[:, :1] if ball.shifts else rows).tolist()))
 
 
-# --- the bodies ------------------------------------------------------------------------------------------------------
+# --- the balls --------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(BODIES), st.integers(0, 10_000), st.floats(-5, 5))
-def test_the_size_is_a_norm_up_to_constants_and_the_least_over_them(body, seed, constant):
-    rows = rng(seed).standard_cauchy((2, body.columns))
-    sizes = body.size(rows)
-    assert sizes == pytest.approx(size_of_rows(body, rows))
-    assert body.size(rows.sum(axis=0)) <= sizes.sum() * (1 + 1e-12)
-    assert body.size(-3 * rows) == pytest.approx(3 * sizes)
-    if isinstance(body, CrossPolytope):
-        assert np.all(sizes <= np.abs(rows + constant * body.shifts).sum(axis=1) * (1 + 1e-12))
-        around = rows[:, :, None] - rows[:, None, :] * body.shifts  # the least sum is attained at one of the numbers
+def test_the_size_is_a_norm_up_to_constants_and_the_least_over_them(ball, seed, constant):
+    rows = rng(seed).standard_cauchy((2, ball.columns))
+    sizes = ball.size(rows)
+    assert sizes == pytest.approx(size_of_rows(ball, rows))
+    assert ball.size(rows.sum(axis=0)) <= sizes.sum() * (1 + 1e-12)
+    assert ball.size(-3 * rows) == pytest.approx(3 * sizes)
+    if isinstance(ball, CrossPolytope):
+        assert np.all(sizes <= np.abs(rows + constant * ball.shifts).sum(axis=1) * (1 + 1e-12))
+        around = rows[:, :, None] - rows[:, None, :] * ball.shifts  # the least sum is attained at one of the numbers
         assert sizes == pytest.approx(np.abs(around).sum(axis=1).min(axis=1))
-    if body.shifts:
-        assert body.size(rows + constant) == pytest.approx(sizes)
+    if ball.shifts:
+        assert ball.size(rows + constant) == pytest.approx(sizes)
 
 
-@each("body, surface", list(itertools.product(BODIES, [False, True])), parts=2)
-def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(body, surface):
+@each("ball, surface", list(itertools.product(BODIES, [False, True])), parts=2)
+def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(ball, surface):
     """P[accepted] C(r + D, D) / V(r) is one constant for all r; the same for S(r) on the surface."""
     draws, constants = 20_000, []
-    D = body.columns - body.shifts
+    D = ball.columns - ball.shifts
     for r in range(4):
-        grid = all_rows(body, 2 * r)
-        sizes = body.size(grid)
-        inside = dict.fromkeys(cells(grid[sizes == r if surface else sizes <= r], body), 0)
-        drawn, accepted = body.propose(np.full(draws, r), rng(r), surface=surface)
-        for row in cells(drawn[accepted], body):
+        grid = all_rows(ball, 2 * r)
+        sizes = ball.size(grid)
+        inside = dict.fromkeys(cells(grid[sizes == r if surface else sizes <= r], ball), 0)
+        drawn, accepted = ball.propose(np.full(draws, r), rng(r), surface=surface)
+        for row in cells(drawn[accepted], ball):
             inside[row] += 1  # a KeyError: a row of another size
         counts = np.array(list(inside.values()))
         assert len(counts) == 1 or stats.chisquare(counts).pvalue > REJECT
@@ -94,15 +94,15 @@ def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(body, surfa
     assert all(abs(c - pooled) < 5 * s + 1e-12 for c, s in constants)
 
 
-@each("body", [*BODIES, CrossPolytope(8, shifts=True), CrossPolytope(9, shifts=True), Range(7)], parts=2)
-def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(body):
+@each("ball", [*BODIES, CrossPolytope(8, shifts=True), CrossPolytope(9, shifts=True), Range(7)], parts=2)
+def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(ball):
     draws, radius = 40_000, 1 << 30
-    D = body.columns - body.shifts
+    D = ball.columns - ball.shifts
     for surface, factor in ((False, 1.0), (True, (D + 2) / D)):
-        rows = row_norm._points(body, np.full(draws, radius), rng(1), surface=surface) / radius
-        rows = rows - rows.mean(axis=1, keepdims=True) * body.shifts
+        rows = row_norm._points(ball, np.full(draws, radius), rng(1), surface=surface) / radius
+        rows = rows - rows.mean(axis=1, keepdims=True) * ball.shifts
         squares = np.sum(rows**2, axis=1) / D
-        expected = body.moment() * factor
+        expected = ball.moment() * factor
         assert abs(squares.mean() - expected) < 5 * squares.std() / math.sqrt(draws) + 1e-8
         assert np.ptp(np.mean(rows**2, axis=0)) < 0.1 * expected
 
@@ -116,12 +116,12 @@ def test_compositions_are_uniform():
         assert len(counts) == 1 or stats.chisquare(counts).pvalue > REJECT
 
 
-# --- the law of all readings -----------------------------------------------------------------------------------------
+# --- the law of all queries -------------------------------------------------------------------------------------------
 
 
-def weight(body, y, z, g, h):
-    """Of first readings y and later ones z, shape (..., m, columns)."""
-    first, later = body.size(y), np.max(body.size(z), axis=-1, initial=0)
+def weight(ball, y, z, g, h):
+    """Of first queries y and later ones z, shape (..., m, columns)."""
+    first, later = ball.size(y), np.max(ball.size(z), axis=-1, initial=0)
     return np.exp(-g * first - h * np.maximum(later - first, 0))
 
 
@@ -141,30 +141,30 @@ LAWS = [
 ]
 
 
-@each("body, later, far", LAWS, parts=2)
-def test_nested_rows_have_the_law_that_is_written_above_them(body, later, far):
+@each("ball, later, far", LAWS, parts=2)
+def test_nested_rows_have_the_law_that_is_written_above_them(ball, later, far):
     """Cells near the origin against the weights of all rows up to a distance beyond which nothing has weight."""
     g, h, draws = 0.9, 0.6, 20_000
-    norm = RowNorm(later + 1, body)
+    norm = RowNorm(later + 1, ball)
     y, radii = nested_rows(draws, norm, (round(g * ONE), round(h * ONE)), rng(3))
-    z = [row_norm._points(body, radii, rng(4 + t)) for t in range(later)]
-    keys = zip(cells(y, body), *(cells(each, body) for each in z), strict=True)
-    near = [tuple(row) for row in all_rows(body, 1).tolist()]
+    z = [row_norm._points(ball, radii, rng(4 + t)) for t in range(later)]
+    keys = zip(cells(y, ball), *(cells(each, ball) for each in z), strict=True)
+    near = [tuple(row) for row in all_rows(ball, 1).tolist()]
     counts = dict.fromkeys(itertools.product(near, repeat=later + 1), 0)
     for key in keys:
         if key in counts:
             counts[key] += 1
-    grid = all_rows(body, far)
-    sizes = body.size(grid)
-    # The sum over all readings, by the number of rows of each size
-    levels, multiplicity = np.unique(sizes[sizes <= far // (1 + body.shifts) + 0.5], return_counts=True)
+    grid = all_rows(ball, far)
+    sizes = ball.size(grid)
+    # The sum over all queries, by the number of rows of each size
+    levels, multiplicity = np.unique(sizes[sizes <= far // (1 + ball.shifts) + 0.5], return_counts=True)
     axes = np.meshgrid(*[levels] * (later + 1), indexing="ij")
     first, outer = axes[0], np.max(axes[1:], axis=0) if later else np.zeros_like(axes[0])
     total = np.exp(-g * first - h * np.maximum(outer - first, 0))
     for axis in range(later + 1):
         total = total * multiplicity.reshape([-1 if k == axis else 1 for k in range(later + 1)])
-    inside = np.array(list(counts))  # shape (cells, readings, columns)
-    expected = draws * weight(body, inside[:, 0], inside[:, 1:], g, h) / total.sum()
+    inside = np.array(list(counts))  # shape (cells, queries, columns)
+    expected = draws * weight(ball, inside[:, 0], inside[:, 1:], g, h) / total.sum()
     seen, many = np.array(list(counts.values())), expected > 5
     assert many.sum() > 2
     observed = np.append(seen[many], draws - seen[many].sum())
@@ -187,16 +187,16 @@ def test_powers_have_exactly_their_weights(terms, largest, h):
 
 
 def drawn(norm, scale, source, rows=4000):
-    """All readings of some rows on the grid of the package, of values 0."""
-    step, size, epsilon = reading_grid(1.0, norm.body.columns, 2.0**-8, 1 / scale)
-    shape, chosen = (rows + 3, norm.body.columns), np.arange(rows)
-    readings = noise_source(source).readings(shape, chosen, norm, step, size / epsilon)
-    zeros = np.zeros((rows, norm.body.columns))
-    return np.stack([readings.first(chosen, zeros)] + [readings.later(chosen, zeros) for _ in range(norm.readings - 1)])
+    """All queries of some rows on the grid of the package, of values 0."""
+    step, size, epsilon = query_grid(1.0, norm.ball.columns, 2.0**-8, 1 / scale)
+    shape, chosen = (rows + 3, norm.ball.columns), np.arange(rows)
+    queries = noise_source(source).queries(shape, chosen, norm, step, size / epsilon)
+    zeros = np.zeros((rows, norm.ball.columns))
+    return np.stack([queries.first(chosen, zeros)] + [queries.later(chosen, zeros) for _ in range(norm.queries - 1)])
 
 
 @each(
-    "body, readings, source",
+    "ball, queries, source",
     list(
         itertools.product(
             [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True), CrossPolytope(4, shifts=True), Range(3)],
@@ -206,19 +206,19 @@ def drawn(norm, scale, source, rows=4000):
     ),
     parts=2,
 )
-def test_variances_are_those_of_noise_on_the_grid_and_the_norm_has_its_gamma_law(body, readings, source):
-    norm, scale, rows = RowNorm(readings, body), 1.7, 4000
+def test_variances_are_those_of_noise_on_the_grid_and_the_norm_has_its_gamma_law(ball, queries, source):
+    norm, scale, rows = RowNorm(queries, ball), 1.7, 4000
     noise = drawn(norm, scale, source, rows)
-    centred = noise - noise.mean(axis=-1, keepdims=True) * body.shifts
-    for reading, expected in zip(
-        centred, (norm.variances(scale)[:1] + norm.variances(scale)[1:] * (readings - 1)), strict=True
+    centred = noise - noise.mean(axis=-1, keepdims=True) * ball.shifts
+    for query, expected in zip(
+        centred, (norm.variances(scale)[:1] + norm.variances(scale)[1:] * (queries - 1)), strict=True
     ):
-        squares = np.sum(reading**2, axis=1) / norm.dimension
+        squares = np.sum(query**2, axis=1) / norm.dimension
         assert abs(squares.mean() - expected) < 5 * squares.std() / math.sqrt(rows)
-    first = body.size(noise[0])
-    later = np.max(body.size(noise[1:]), axis=0, initial=0.0)
+    first = ball.size(noise[0])
+    later = np.max(ball.size(noise[1:]), axis=0, initial=0.0)
     sizes = norm.first * first + norm.later * np.maximum(later - first, 0)
-    assert stats.kstest(sizes / scale, stats.gamma(readings * norm.dimension).cdf).pvalue > REJECT
+    assert stats.kstest(sizes / scale, stats.gamma(queries * norm.dimension).cdf).pvalue > REJECT
 
 
 def test_seeded_and_exact_noise_have_one_law():
@@ -226,7 +226,7 @@ def test_seeded_and_exact_noise_have_one_law():
     exact_first, exact = nested_rows(4000, norm, (round(g * ONE), round(h * ONE)), rng(6))
     seeded_first, seeded = seeded_rows(4000, norm, (g, h), rng(7))
     assert stats.ks_2samp(exact, seeded).pvalue > REJECT
-    assert stats.ks_2samp(norm.body.size(exact_first), norm.body.size(seeded_first)).pvalue > REJECT
+    assert stats.ks_2samp(norm.ball.size(exact_first), norm.ball.size(seeded_first)).pvalue > REJECT
 
 
 def test_rows_come_in_batches(monkeypatch):
@@ -234,13 +234,13 @@ def test_rows_come_in_batches(monkeypatch):
     norm = RowNorm(3, CrossPolytope(4, shifts=True))
     first, radii = nested_rows(100, norm, (ONE >> 4, ONE >> 5), rng(8))
     assert first.shape == (100, 4)
-    assert np.all(norm.body.size(first) <= radii)
+    assert np.all(norm.ball.size(first) <= radii)
     assert len(set(radii.tolist())) > 30
 
 
-def test_variances_of_many_readings_and_numbers_are_finite():
-    for body in (CrossPolytope(256, shifts=True), CrossPolytope(256, shifts=False), Range(256)):
-        assert np.isfinite(RowNorm(48, body).variances(1e6)).all()
+def test_variances_of_many_queries_and_numbers_are_finite():
+    for ball in (CrossPolytope(256, shifts=True), CrossPolytope(256, shifts=False), Range(256)):
+        assert np.isfinite(RowNorm(48, ball).variances(1e6)).all()
 
 
 @each(
@@ -253,7 +253,7 @@ def test_what_is_no_norm_of_rows_is_refused(arguments):
         RowNorm(*arguments)
 
 
-# --- a release up to a constant --------------------------------------------------------------------------------------
+# --- a release up to a constant ---------------------------------------------------------------------------------------
 
 
 @each("size", [1.0, 2.0**60], parts=2)
@@ -270,55 +270,55 @@ def test_what_is_released_up_to_a_constant_does_not_change_with_it(size):
     assert released[:, 1] == pytest.approx((values[:, 1] - values[:, 0]) + (noise[:, 1] - noise[:, 0]) * unit)
 
 
-# --- what an edge costs ----------------------------------------------------------------------------------------------
+# --- what an edge costs -----------------------------------------------------------------------------------------------
 
 
 def cost(norm, moved):
-    """N of the moves of one row, shape (readings, columns), as the theorem has it."""
-    sizes = size_of_rows(norm.body, moved)
+    """N of the moves of one row, shape (queries, columns), as the theorem has it."""
+    sizes = size_of_rows(norm.ball, moved)
     later = sizes[1:].max(initial=0.0)
-    a = 1.0 if norm.readings == 1 else 1 / (1 + norm.ratio)
+    a = 1.0 if norm.queries == 1 else 1 / (1 + norm.ratio)
     return a * sizes[0] + a * norm.ratio * max(later - sizes[0], 0.0)
 
 
 @each(
-    "body, from_zero, readings",
+    "ball, from_zero, queries",
     list(itertools.product([CrossPolytope(2, shifts=False), CrossPolytope(3, shifts=True)], [True, False], [1, 2, 3])),
     parts=2,
 )
-def test_the_sensitivity_is_the_worst_change_for_every_start(body, readings, from_zero):
-    """All labels that the two ends of an edge may have had in each reading (None: not set)."""
-    norm, worst = RowNorm(readings, body, ratio=0.6), 0.0
-    corners = np.vstack([np.zeros(body.columns), np.eye(body.columns)])
-    sequences = np.array(list(itertools.product(range(len(corners)), repeat=readings)))
+def test_the_sensitivity_is_the_worst_change_for_every_start(ball, queries, from_zero):
+    """All labels that the two ends of an edge may have had in each query (None: not set)."""
+    norm, worst = RowNorm(queries, ball, ratio=0.6), 0.0
+    corners = np.vstack([np.zeros(ball.columns), np.eye(ball.columns)])
+    sequences = np.array(list(itertools.product(range(len(corners)), repeat=queries)))
     costs = np.array([cost(norm, corners[labels]) for labels in sequences])
     blind = sequences[:, 0] == 0
     worst = costs.max() + costs[blind].max() if from_zero else 2 * costs.max()
-    assert sensitivity.repeated_readings(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
+    assert sensitivity.repeated_queries(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
 
 
 @each("columns", [3, 4], parts=2)
-def test_all_neighbours_of_small_graphs_move_readings_of_labels_by_the_bound_at_most_and_by_nearly_all_of_it(columns):
-    """Sweeps in random orders and blocks over every graph of the family, labels that follow noisy readings."""
+def test_all_neighbours_of_small_graphs_move_queries_of_labels_by_the_bound_at_most_and_by_nearly_all_of_it(columns):
+    """Sweeps in random orders and blocks over every graph of the family, labels that follow noisy queries."""
     worst = {"sum": 0.0, "shifts": 0.0, "numbers": 0.0}
     for number, (weights, w) in enumerate(graph_family().values()):
         for k, changed in enumerate(neighbours(weights, w)):
-            random, readings = rng([number, k]), 3
+            random, queries = rng([number, k]), 3
             n = len(weights)
-            X, moved = np.zeros((n, columns)), np.zeros((n, readings, columns))
-            for sweep in range(readings):
+            X, moved = np.zeros((n, columns)), np.zeros((n, queries, columns))
+            for sweep in range(queries):
                 for rows in np.array_split(random.permutation(n), random.integers(1, n + 1)):
                     moved[rows, sweep] = (weights - changed)[rows] @ X
                     X[rows] = answers(weights[rows] @ X + random.normal(size=(rows.size, columns)), random)
-            for name, body in (
+            for name, ball in (
                 ("sum", CrossPolytope(columns, shifts=False)),
                 ("shifts", CrossPolytope(columns, shifts=True)),
             ):
-                norm = RowNorm(readings, body)
+                norm = RowNorm(queries, ball)
                 total = math.fsum(cost(norm, row) for row in moved)
-                bound = sensitivity.repeated_readings(sensitivity.label_rows_l1(w), norm, from_zero=True)
+                bound = sensitivity.repeated_queries(sensitivity.label_rows_l1(w), norm, from_zero=True)
                 worst[name] = max(worst[name], total / bound)
-            numbers = RowNorm(readings, NUMBER)
+            numbers = RowNorm(queries, NUMBER)
             sizes = np.abs(moved)
             later = np.maximum(sizes[:, 1:].max(axis=1) - sizes[:, 0], 0)
             worst["numbers"] = max(
@@ -338,15 +338,15 @@ def answers(fields, random):
 
 
 def test_the_largest_loss_over_all_outputs_is_epsilon_and_attained():
-    """Two readings of three labels on the grid: every output near the origin, every pair of moves of an edge."""
-    body, epsilon = CrossPolytope(3, shifts=True), 0.8
-    norm = RowNorm(2, body)
-    grid = all_rows(body, 3)
+    """Two queries of three labels on the grid: every output near the origin, every pair of moves of an edge."""
+    ball, epsilon = CrossPolytope(3, shifts=True), 0.8
+    norm = RowNorm(2, ball)
+    grid = all_rows(ball, 3)
     outputs = np.array(list(itertools.product(grid, repeat=2)))
 
     def log_law(moves):
         shifted = outputs - moves
-        first, later = body.size(shifted[:, 0]), body.size(shifted[:, 1])
+        first, later = ball.size(shifted[:, 0]), ball.size(shifted[:, 1])
         return -epsilon * (norm.first * first + norm.later * np.maximum(later - first, 0))
 
     corners = np.vstack([np.zeros(3), np.eye(3), -np.eye(3)])
@@ -361,31 +361,31 @@ def test_the_largest_loss_over_all_outputs_is_epsilon_and_attained():
     assert moved_to_another_label == pytest.approx(norm.first * epsilon)  # no more than a label that stays
 
 
-def audited(body, epsilon, there, rows=20_000):
-    """Lower bound on the loss between rows of values 0 and rows of the values `there`, shape (readings, columns)."""
-    norm, chosen = RowNorm(len(there), body), np.arange(rows)
-    step, size, used = reading_grid(1.0, body.columns, 2.0**-8, epsilon)
+def audited(ball, epsilon, there, rows=20_000):
+    """Lower bound on the loss between rows of values 0 and rows of the values `there`, shape (queries, columns)."""
+    norm, chosen = RowNorm(len(there), ball), np.arange(rows)
+    step, size, used = query_grid(1.0, ball.columns, 2.0**-8, epsilon)
 
     def log_likelihood_ratios(values, seed):
-        shape = (rows, body.columns)
-        noise = noise_source(seed).readings(shape, chosen, norm, step, size / used)
+        shape = (rows, ball.columns)
+        noise = noise_source(seed).queries(shape, chosen, norm, step, size / used)
         reads = [noise.later if t else noise.first for t in range(len(there))]
         outputs = np.stack([read(chosen, np.tile(row, (rows, 1))) for read, row in zip(reads, values, strict=True)])
-        sizes = [body.size(outputs - centre[:, None]) for centre in (np.zeros_like(there), there)]
+        sizes = [ball.size(outputs - centre[:, None]) for centre in (np.zeros_like(there), there)]
         norms = [norm.first * s[0] + norm.later * np.maximum(s[1:].max(axis=0) - s[0], 0) for s in sizes]
         return (norms[0] - norms[1]) * used / size
 
     return epsilon_lower_bound(log_likelihood_ratios(there * 0, 1), log_likelihood_ratios(there, 2))
 
 
-@each("body", [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True)], parts=2)
-def test_an_audit_finds_most_of_the_loss_of_a_label_that_changes_and_half_the_noise_to_be_too_little(body, monkeypatch):
+@each("ball", [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True)], parts=2)
+def test_an_audit_finds_most_of_the_loss_of_a_label_that_changes_and_half_the_noise_to_be_too_little(ball, monkeypatch):
     """One row sees label 1, then label 2: a epsilon. From outputs alone, exact values known on either side."""
     there, epsilon = np.eye(3)[:2], 2.0
-    promised = RowNorm(2, body).first * epsilon
-    assert 0.7 * promised < audited(body, epsilon, there) <= promised
+    promised = RowNorm(2, ball).first * epsilon
+    assert 0.7 * promised < audited(ball, epsilon, there) <= promised
     noise_of_rows_halved(monkeypatch)
-    assert audited(body, epsilon, there) > promised
+    assert audited(ball, epsilon, there) > promised
 
 
 def test_the_range_of_a_row_of_a_constraint_problem_moves_by_two_weights_at_most_and_by_that():
@@ -398,7 +398,7 @@ def test_the_range_of_a_row_of_a_constraint_problem_moves_by_two_weights_at_most
     assert 0.999 < worst / sensitivity.constraint_rows_range(w) <= 1 + 1e-12
 
 
-# --- which law is taken ----------------------------------------------------------------------------------------------
+# --- which law is taken -----------------------------------------------------------------------------------------------
 
 
 def oracle_of(columns, envelope, move):
@@ -408,14 +408,14 @@ def oracle_of(columns, envelope, move):
     return FieldOracle(9, columns, fields, ITERATE_UNIT, 1.0, envelope, move)
 
 
-@each("readings", [1, 2, 4, 16], parts=2)
-def test_the_law_of_smaller_variance_is_taken(readings):
-    one_entry = quietest_law(oracle_of(3, 1.0, None), readings, 1.0)
-    assert one_entry.norm == RowNorm(readings, NUMBER)
-    labels = quietest_law(oracle_of(3, 2.0, RowMove(CrossPolytope(3, shifts=True), 1.0)), readings, 1.0)
-    assert labels.norm == RowNorm(readings, CrossPolytope(3, shifts=True))
-    assert labels.mean_variance < quietest_law(oracle_of(3, 2.0, None), readings, 1.0).mean_variance
-    tables = quietest_law(oracle_of(3, 3.0, RowMove(Range(3), 2.0)), readings, 1.0)
-    assert tables.norm.body == Range(3)
+@each("queries", [1, 2, 4, 16], parts=2)
+def test_the_law_of_smaller_variance_is_taken(queries):
+    one_entry = quietest_law(oracle_of(3, 1.0, None), queries, 1.0)
+    assert one_entry.norm == RowNorm(queries, NUMBER)
+    labels = quietest_law(oracle_of(3, 2.0, RowSensitivity(CrossPolytope(3, shifts=True), 1.0)), queries, 1.0)
+    assert labels.norm == RowNorm(queries, CrossPolytope(3, shifts=True))
+    assert labels.mean_variance < quietest_law(oracle_of(3, 2.0, None), queries, 1.0).mean_variance
+    tables = quietest_law(oracle_of(3, 3.0, RowSensitivity(Range(3), 2.0)), queries, 1.0)
+    assert tables.norm.ball == Range(3)
     # Numbers by themselves where the sum over labels is small already
-    assert quietest_law(oracle_of(3, 0.5, RowMove(Range(3), 2.0)), readings, 1.0).norm.body == NUMBER
+    assert quietest_law(oracle_of(3, 0.5, RowSensitivity(Range(3), 2.0)), queries, 1.0).norm.ball == NUMBER

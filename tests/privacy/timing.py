@@ -1,7 +1,8 @@
-"""How running times depend on private data: the table of docs/guarantee.md.
+"""How running times depend on private data.
 
-``python -m tests.privacy.timing`` runs functions with the same public arguments on inputs that differ as much as
-private data may, and on one pair of neighbours. Times are medians in milliseconds; only their ratios mean anything.
+``python -m tests.privacy.timing`` writes benchmarks/results/timing.md. It runs functions with the same public arguments
+on inputs that differ as much as private data may, and on one pair of neighbours. Times are medians in milliseconds;
+only their ratios mean anything.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -17,6 +19,7 @@ import networkx as nx
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
 
+TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "timing.md"
 N, REPETITIONS = 300, 3
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 
@@ -64,13 +67,14 @@ def milliseconds(call: Callable[[], Any]) -> float:
 
 
 def main() -> None:
-    """Print the table."""
+    """Write the table."""
     graphs = inputs()
-    print("| function | " + " | ".join(graphs) + " |")
-    print("| --- |" + " --- |" * len(graphs))
+    lines = ["| function | " + " | ".join(graphs) + " |", "| --- |" + " --- |" * len(graphs)]
     for name, function in FUNCTIONS.items():
         row = [milliseconds(lambda G=G, f=function: f(G, **BUDGET)) for G in graphs.values()]
-        print(f"| {name} | " + " | ".join(f"{value:.3g}" for value in row) + " |", flush=True)
+        lines.append(f"| {name} | " + " | ".join(f"{value:.3g}" for value in row) + " |")
+    before = TABLE.read_text().partition("| function |")[0]
+    TABLE.write_text("\n".join([before + lines[0], *lines[1:]]) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds.parities import (
-    conjunction_moves,
-    l1_moves,
+    conjunction_changes,
+    l1_changes,
     optimal_weights,
-    parity_moves,
+    parity_changes,
     shape_noise,
 )
 from dpgraph.exceptions import InvalidParameterError
@@ -69,7 +69,7 @@ def test_the_sensitivity_of_parities_is_the_largest_move_of_any_pair_of_records(
     w = np.random.default_rng(seed).uniform(0.1, 2.0, k)
     basis = ParityBasis(sizes, k)
     features = weighted(features_of(basis, all_records(sizes)), basis.orders, w)
-    bound = np.sqrt((parity_moves(np.array(sizes), k) @ w).max())
+    bound = np.sqrt((parity_changes(np.array(sizes), k) @ w).max())
     assert largest_move(features) == pytest.approx(bound)
 
 
@@ -81,9 +81,9 @@ def test_the_sensitivities_of_sparse_records_are_the_largest_moves_of_any_pair(k
     records = all_records([2] * n)
     records = records[records.sum(axis=1) <= t]
     ones = weighted(conjunctions_of(basis, records), basis.orders, w)
-    assert largest_move(ones) == pytest.approx(np.sqrt((conjunction_moves(n, t, k) @ w).max()))
+    assert largest_move(ones) == pytest.approx(np.sqrt((conjunction_changes(n, t, k) @ w).max()))
     signs = weighted(features_of(basis, records), basis.orders, w)
-    assert largest_move(signs) == pytest.approx(np.sqrt((parity_moves(np.full(n, 2), k, most=2 * t) @ w).max()))
+    assert largest_move(signs) == pytest.approx(np.sqrt((parity_changes(np.full(n, 2), k, most=2 * t) @ w).max()))
 
 
 @each("sparsity", [None, 1, 3], parts=2)
@@ -109,7 +109,7 @@ def test_the_l1_sensitivity_of_parities_of_bits_is_the_largest_move_of_any_pair_
     factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
     basis = ParityBasis(sizes, k)
     features = features_of(basis, all_records(sizes)) * np.append(0.0, factors)[basis.orders]
-    assert largest_l1_move(features) == pytest.approx((l1_moves(np.array(sizes), k) @ factors).max())
+    assert largest_l1_move(features) == pytest.approx((l1_changes(np.array(sizes), k) @ factors).max())
 
 
 @each("sizes, k", [([3, 3, 3], 2), ([2, 3, 4], 3), ([5], 1), ([2, 7], 2)], parts=2)
@@ -117,7 +117,7 @@ def test_no_pair_of_categorical_records_exceeds_the_l1_bound_and_some_come_withi
     factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
     basis = ParityBasis(sizes, k)
     features = features_of(basis, all_records(sizes)) * np.append(0.0, factors)[basis.orders]
-    bound = (l1_moves(np.array(sizes), k) @ factors).max()
+    bound = (l1_changes(np.array(sizes), k) @ factors).max()
     assert bound / 1.5 < largest_l1_move(features) <= bound * (1 + 1e-12)
 
 
@@ -128,7 +128,7 @@ def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t):
     basis = ParityBasis([2] * n, k)
     records = all_records([2] * n)
     features = conjunctions_of(basis, records[records.sum(axis=1) <= t]) * np.append(0.0, factors)[basis.orders]
-    assert largest_l1_move(features) == pytest.approx((conjunction_moves(n, t, k) @ factors).max())
+    assert largest_l1_move(features) == pytest.approx((conjunction_changes(n, t, k) @ factors).max())
 
 
 @each("sizes, sparsity", list(itertools.product([[2] * 5, [3, 2, 4]], [None, 1, 3])), parts=2)
@@ -150,7 +150,7 @@ def test_the_l1_sensitivity_to_one_more_record_is_the_norm_of_the_longest_record
 def test_the_weights_are_optimal_up_to_a_certified_gap(n, k):
     import cvxpy as cp
 
-    moves = parity_moves(np.full(n, 2), k)
+    moves = parity_changes(np.full(n, 2), k)
     loss = np.array([float(c) for c in range(k, 0, -1)])
     w = optimal_weights(loss, moves)
     value = (loss / w).sum() * (moves @ w).max()
@@ -164,7 +164,7 @@ def test_the_weights_are_optimal_up_to_a_certified_gap(n, k):
 def test_the_factors_of_laplace_noise_are_optimal_up_to_a_certified_gap(n, k):
     import cvxpy as cp
 
-    moves = l1_moves(np.full(n, 2), k)
+    moves = l1_changes(np.full(n, 2), k)
     loss = np.array([float(c) for c in range(k, 0, -1)])
     u = optimal_weights(loss, moves, power=2)
     value = (loss / u**2).sum() * (moves @ u).max() ** 2
@@ -176,7 +176,7 @@ def test_the_factors_of_laplace_noise_are_optimal_up_to_a_certified_gap(n, k):
 
 def test_weighting_the_orders_beats_noise_on_each_parity_alike():
     n, loss = 16, np.array([3.0, 3.0, 1.0])
-    for law, moves, power in (("gaussian", parity_moves, 1), ("laplace", l1_moves, 2)):
+    for law, moves, power in (("gaussian", parity_changes, 1), ("laplace", l1_changes, 2)):
         best = shape_noise(np.full(n, 2), {False: loss}, sparsity=None, add_remove=False, law=law).loss
         alike = loss.sum() * moves(np.full(n, 2), 3).sum(axis=1).max() ** power
         assert alike / best > (3 if law == "gaussian" else 1.5)
@@ -184,10 +184,10 @@ def test_weighting_the_orders_beats_noise_on_each_parity_alike():
 
 def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
     sizes = np.arange(2, 24)
-    bound, w = parity_moves(sizes, 2), np.array([1.0, 1.0])
+    bound, w = parity_changes(sizes, 2), np.array([1.0, 1.0])
     assert bound.shape == (1, 2)
-    equal = parity_moves(sizes[:3], 2) @ w
-    assert (parity_moves(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
+    equal = parity_changes(sizes[:3], 2) @ w
+    assert (parity_changes(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
 
 
 @each("sparsity, delta, adjacency", list(itertools.product([None, 2], [0.0, 1e-6], ["add-remove", "replace"])), parts=2)

@@ -45,7 +45,7 @@ def private_degrees(  # noqa: PLR0913
     mechanism : {"auto", "laplace", "gaussian"}
         Discrete Laplace noise of scale ``2 w / epsilon``, or Gaussian noise of standard deviation
         ``sqrt(2) w / mu(epsilon, delta)``, on each degree, rounded to the weight grid. "auto" takes the one of smaller
-        standard deviation: Laplace up to about epsilon = 8 for delta = 1e-6, and always for delta = 0.
+        standard deviation: Laplace noise above epsilon = 0.0003 for delta = 1e-6, and always for delta = 0.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def private_degrees(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise, for graphs that differ in the
-    weight of one vertex pair by at most `max_weight`. Sensitivity: two degrees move by at most w, sqrt(2) w in l2 and
-    2 w in l1.
+    weight of one vertex pair by at most `max_weight`. Sensitivity: two degrees change by at most w, sqrt(2) w in l2
+    and 2 w in l1.
 
     References
     ----------
@@ -125,13 +125,12 @@ def private_degree_distribution(  # noqa: PLR0913
     -----
     *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. The numbers N_k of vertices of degree at least k,
     k = 1, ..., n - 1, change by 2 in l1 (:func:`dpgraph.bounds.sensitivity.degree_tails`) and are released once, with
-    discrete Laplace noise of scale 2/epsilon each. The rest is post-processing: the mean of N given the readings, if
-    the numbers of vertices of each degree are near a rate that changes slowly with the degree.
+    discrete Laplace noise of scale 2/epsilon each. The rest is post-processing: the mean of N given the noisy N, if the
+    numbers of vertices of each degree are near a rate that changes slowly with the degree.
 
-    *Accuracy.* The Kolmogorov-Smirnov distance to the true distribution is about 0.002 at epsilon = 1 for 4,000
-    vertices, 1.1 to 1.7 times what no private mechanism can be below (docs/degrees-theory.md). Noise on the sorted
-    degrees (Hay et al.), which has the same sensitivity, is four to ten times further away: there an error of one in a
-    degree moves all vertices of this degree.
+    *Accuracy.* At epsilon = 1 the Kolmogorov-Smirnov distance to the true distribution is close to what no private
+    mechanism can be below (docs/degrees-theory.md). Noise on the sorted degrees (Hay et al.), which has the same
+    sensitivity, is several times further away: there an error of one in a degree moves all vertices of this degree.
 
     References
     ----------

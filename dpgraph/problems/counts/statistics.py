@@ -1,4 +1,4 @@
-"""Private numbers that one edge moves by at most one."""
+"""Private numbers that one edge changes by at most one."""
 
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ def private_statistic(  # noqa: PLR0913
     rng: int | np.random.Generator | None = None,
     progress: bool = False,
 ) -> PrivateEstimate:
-    """Release a number that one edge moves by at most one, with edge-level differential privacy.
+    """Release a number that one edge changes by at most one, with edge-level differential privacy.
 
     Edges count once, whatever they weigh: there is no ``weight=``.
 
@@ -55,7 +55,7 @@ def private_statistic(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* epsilon-DP for graphs that differ in one edge: discrete Laplace noise of scale 1/epsilon on a number
-    that moves by at most 1 (:func:`dpgraph.bounds.sensitivity.one_edge_statistic`). So it is off by 0.7/epsilon in
+    that changes by at most 1 (:func:`dpgraph.bounds.sensitivity.one_edge_statistic`). So it is off by 0.7/epsilon in
     half of all cases, and by 3/epsilon in one of twenty, whatever the size of the graph.
 
     *Time.* The numbers are exact. A million edges take seconds.

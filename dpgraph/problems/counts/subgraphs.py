@@ -148,8 +148,8 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     With ``adjacency="node"`` it is epsilon-DP for graphs in which all edges of one vertex are replaced, the vertices
     being public. Half of epsilon chooses a limit D, the rest pays for Laplace noise on the largest number of edges, in
-    fractions, of which each vertex has at most D: it moves by D (:func:`dpgraph.bounds.nodes.flow`). What is counted is
-    at most the number of edges, so that :meth:`~dpgraph.PrivateCounts.interval` has no upper end.
+    fractions, of which each vertex has at most D: it changes by D (:func:`dpgraph.bounds.nodes.flow`). What is counted
+    is at most the number of edges, so that :meth:`~dpgraph.PrivateCounts.interval` has no upper end.
 
     *Time.* Triangles, and the common neighbours of two vertices, take time in proportion to the sum over edges of
     degrees: seconds for ten million edges. 4-cycles and 4-cliques take minutes there.

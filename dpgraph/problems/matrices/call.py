@@ -2,7 +2,7 @@
 
 Neighbours are matrices A, A' with ``||(A - A') U||_F <= sensitivity`` for every U whose rows have Euclidean norm at
 most 1 (and likewise for the transpose if rectangular). Sufficient: ``sqrt(sum_i ||E_i||_1**2) <= sensitivity`` for
-E = A - A', with E_i the rows. One symmetric pair of entries that moves by t has sensitivity sqrt(2) t; one entry of a
+E = A - A', with E_i the rows. One symmetric pair of entries that changes by t has sensitivity sqrt(2) t; one entry of a
 rectangular matrix has sensitivity t.
 """
 

@@ -1,4 +1,4 @@
-"""Private spectra and private coherence: look before you choose a rank."""
+"""Private spectra and private coherence, by which a rank can be chosen."""
 
 import math
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ def private_spectrum(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The whole sorted vector of singular values moves by at most ||A - A'||_F in l2
+    *Guarantee.* (epsilon, delta)-DP. The whole sorted vector of singular values changes by at most ||A - A'||_F in l2
     (Mirsky), so that k values cost what one costs; for a graph the bound is about sqrt(2) w/m.
 
     References
@@ -227,7 +227,7 @@ def private_coherence(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. Given the gap bound g, ln kappa moves by at most -ln(1 - x),
+    *Guarantee.* (epsilon, delta)-DP. Given the gap bound g, ln kappa changes by at most -ln(1 - x),
     x = Delta/(g - Delta).
 
     References

@@ -87,7 +87,7 @@ def _by_projector(options: Projector, opened: MatrixCall, matrix: Matrix, asked:
 def _shifted(matrix: Matrix, norm: float, call: Call) -> Matrix:
     """The matrix plus a private upper bound on its spectral norm: its eigenvalues are then in the order of their sizes.
 
-    The spectral norm moves by at most `norm`, as one eigenvalue does.
+    The spectral norm changes by at most `norm`, as one eigenvalue does.
     """
     pairs, tolerance = certified_values(matrix, 1, norm, call, name="spectral norm", aim=norm)
     bound = norm + 2 * tolerance

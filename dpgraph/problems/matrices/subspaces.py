@@ -93,8 +93,8 @@ def private_projector(  # noqa: PLR0913
     -----
     *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
     sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa; or the
-    limit that the stability measurement certifies. For "noisy-power", a product with a public orthonormal Q moves by at
-    most `sensitivity` max_i ||Q_i||, and for "gaussian" the matrix by `sensitivity`.
+    limit that the stability measurement certifies. For "noisy-power", a product with a public orthonormal Q changes by
+    at most `sensitivity` max_i ||Q_i||, and for "gaussian" the matrix by `sensitivity`.
 
     References
     ----------
@@ -278,11 +278,11 @@ def private_singular_subspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. For "coherence", both projectors together move by at most
+    *Guarantee.* (epsilon, delta)-DP. For "coherence", the pair of projectors changes by at most
     2 sensitivity kappa / (gap - sensitivity), with kappa the larger of both coherences
     (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", products
-    A Q and A' P with public Q and P, released in turn, move by at most `sensitivity` times the longest row of Q, or of
-    P; for "gaussian" the matrix by `sensitivity`. With `max_norm`: (epsilon, delta)-DP for records, since the
+    A Q and A' P with public Q and P, released in turn, change by at most `sensitivity` times the longest row of Q, or
+    of P; for "gaussian" the matrix by `sensitivity`. With `max_norm`: (epsilon, delta)-DP for records, since the
     eigenvectors are those of a private second moment (:func:`~dpgraph.private_covariance`).
 
     References

@@ -94,9 +94,9 @@ def private_covariance(  # noqa: PLR0913
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
-    (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
-    as far. The centred version releases the second moments of the records with one more coordinate, which has the same
-    sensitivity, and takes a Schur complement. docs/covariance-theory.md has the proofs and the errors.
+    (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which changes by
+    half as far. The centred version releases the second moments of the records with one more coordinate, which has the
+    same sensitivity, and takes a Schur complement. docs/covariance-theory.md has the proofs and the errors.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Ways to shape noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
 
-An encoding is public. Neighbours move encode @ x by at most a sensitivity (:mod:`dpgraph.bounds.histogram`), in the l2
-norm for Gaussian noise and in the l1 norm for Laplace noise. It is that of `encode` *as computed*, so an inaccurate
+An encoding is public. Neighbours change encode @ x by at most a sensitivity (:mod:`dpgraph.bounds.histogram`), in the
+l2 norm for Gaussian noise and in the l1 norm for Laplace noise. It is that of `encode` *as computed*, so an inaccurate
 shape costs accuracy, never privacy.
 
 **Replaced records.** All histograms have the same public number n of records, so that A x = n m + (A - m 1')x for every
@@ -46,12 +46,12 @@ class Encoding:
     #: What every record adds to the answers besides, for replaced records, shape (d,).
     centre: FloatArray | None = None
     law: Literal["gaussian", "laplace", "k-norm"] = "gaussian"
-    #: For "k-norm": of all moves of a neighbour, or a ball that holds it.
+    #: For "k-norm": of all changes by a neighbour, or a ball that holds it.
     hull: Hull | None = None
 
     @cached_property
     def sensitivity(self) -> float:
-        """How far neighbours move the released vector, in the norm of the law."""
+        """How far neighbours change the released vector, in the norm of the law."""
         # That of a hull is 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK.
         if self.hull is not None and not self.round:
             return 1 + 2 * SLACK

@@ -35,7 +35,7 @@ _USABLE = 0.01
 _POLISH, _POLISH_STEPS = 1e-5, 1000
 #: More tables than these are not computed from a forest: each takes some hundredths of a millisecond.
 _MOST_TABLES = 50_000
-#: Share of the noise that the first of two independent readings has more of.
+#: Share of the noise that the first of two independent noisy copies has more of.
 _SPLIT = 0.5
 
 
@@ -110,8 +110,8 @@ class MarginalModel:
         """Consistent parities with nonnegative tables: :meth:`project`, and what a forest says of noisy parities.
 
         The result lies between the projection and the projection of parities that are pulled towards a forest. The
-        share is found by least squares: with more noise z the readings become two that are independent, and what the
-        first says is compared with the second.
+        share is found by least squares: with more noise z the released numbers become two that are independent, and
+        what the first says is compared with the second.
         """
         nearest = self.project(means, variances, tol=tol, max_iter=max_iter)
         if self.k < 2 or math.comb(len(self.released.sizes), self.k) > _MOST_TABLES:

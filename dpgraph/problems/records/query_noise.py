@@ -195,7 +195,7 @@ def range_sums(N: int, children: int, *, root: bool) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(scipy.sparse.vstack(levels))
 
 
-# --- noise that follows the hull of the moves of a neighbour ----------------------------------------------------------
+# --- noise that follows the hull of the changes by a neighbour --------------------------------------------------------
 
 #: Draws are exact by rejection, of up to r^(r/2) candidates; so many columns, or differences of columns.
 _MOST_RANK, _MOST_COLUMNS, _MOST_REPLACED = 6, 2000, 100

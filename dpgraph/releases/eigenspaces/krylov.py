@@ -1,8 +1,8 @@
 """The leading space of a general matrix by a noisy block Krylov method, with exact Gaussian composition.
 
 As in the noisy power method (M. Hardt, E. Price, NIPS 2014, Algorithm 1), a product A Q with a public basis Q is
-released with Gaussian noise for what one neighbour moves, and the next basis is computed from what was released before.
-Which basis that is differs, and all products are kept (:mod:`dpgraph.denoise.ritz`):
+released with Gaussian noise for what one neighbour changes, and the next basis is computed from what was released
+before. Which basis that is differs, and all products are kept (:mod:`dpgraph.denoise.ritz`):
 
 * as long as the Ritz vectors have not converged, as far as this shows through the noise, the next basis is where their
   residuals point: a Krylov space, which needs the root of the number of products of the power method;
@@ -69,7 +69,7 @@ def release_leading_space(
 
     Notes
     -----
-    *Guarantee.* Gaussian DP of the part's mu. A product A Q_t, or A' Q_t, with a public Q_t moves by at most s_t =
+    *Guarantee.* Gaussian DP of the part's mu. A product A Q_t, or A' Q_t, with a public Q_t changes by at most s_t =
     ``neighbours.product(Q_t)``, and has noise of standard deviation s_t/(mu m_t). The basis Q_t and the share m_t**2
     are functions of the releases before, and the shares add up to at most 1 whatever these are. In units of its noise,
     product t is standard Gaussian noise z_t, on the neighbour moved by some d_t with |d_t|**2 <= (mu m_t)**2. Let it be

@@ -56,9 +56,9 @@ class _Matrix:
     rows: FloatArray
     # rows * multiply(Q) is the exact product, private
     multiply: Callable[[FloatArray], FloatArray]
-    # How far multiply(Q) moves between neighbours, in l2
+    # How much multiply(Q) changes between neighbours, in l2
     bound: Callable[[FloatArray], float]
-    # How far Q' (rows * multiply(Q)) moves, in the Frobenius norm
+    # How much Q' (rows * multiply(Q)) changes, in the Frobenius norm
     core_bound: Callable[[FloatArray], float]
     # What rounding adds to `bound` on either neighbour, or None for the allowance of a Measurement
     error: Callable[[FloatArray], float | None] = lambda _: None

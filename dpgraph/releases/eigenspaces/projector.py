@@ -1,6 +1,6 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
-Steps: the private spectrum; a certificate that the leading eigenspace moves little when one edge changes, which may
+Steps: the private spectrum; a certificate that the leading eigenspace changes little when one edge changes, which may
 halt; Gaussian noise on the projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of
 later steps come from earlier releases through good events, each a ledger line.
 """

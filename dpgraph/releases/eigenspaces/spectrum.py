@@ -99,10 +99,10 @@ def bounded(matrix: Any, norm: float) -> tuple[Any, float]:
     """Scale a private matrix down to a Frobenius norm of LARGEST_NORM * `norm`; how many steps of `norm` it is below.
 
     So no private matrix is beyond what an eigensolver can do, and none makes it fail. The scaled matrix is the nearest
-    one in a ball: it moves by no more than the matrix does, in Frobenius norm, and so do its sorted eigenvalues
+    one in a ball: it changes by no more than the matrix does, in Frobenius norm, and so do its sorted eigenvalues
     together (Mirsky). Eigenvectors are the same, and gaps are no larger, so a gap that is certified for the scaled
     matrix is one of the matrix. How fast eigenvalues move in a direction is not the same, which is why the number of
-    steps to instability is cut at those to the edge of the ball; it moves by one in each step too.
+    steps to instability is cut at those to the edge of the ball; it changes by one in each step too.
     """
     values = matrix.data if sparse.issparse(matrix) else matrix
     largest = float(np.abs(values).max(initial=0.0)) or 1.0  # squares overflow
@@ -148,7 +148,7 @@ def release_spectrum(
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
     """Release the `count` leading |eigenvalues| of a private symmetric operator.
 
-    The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
+    The sorted vector changes by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
     of the eigensolver for each value. Values that the operator lists twice (`neighbours.copies`) are released once, and
     repeated. The exact eigenpairs are returned too, the last one without its vector: they are private.
     With `accurate` the vectors are tried to be those that a projector needs, which is worth it where no values of the

@@ -19,7 +19,7 @@ from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products, Steer, average, capped_posterior, posterior
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
@@ -107,7 +107,7 @@ def release_leading_vector(
 
     Notes
     -----
-    *Guarantee.* Pure, for the part's epsilon. Products: :func:`~dpgraph.bounds.sensitivity.repeated_readings`, from a
+    *Guarantee.* Pure, for the part's epsilon. Products: :func:`~dpgraph.bounds.sensitivity.repeated_queries`, from a
     start that is not zero: the norm is that of a cube, where this costs nothing more for two products or more, and
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
@@ -145,11 +145,11 @@ def _iterate(
 ) -> FloatArray:
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
     norm = RowNorm(iterations, NUMBER, ratio=1.0)
-    step, envelope, epsilon = reading_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, call.epsilon)
-    moved = sensitivity.repeated_readings(envelope, norm, from_zero=False)
+    step, envelope, epsilon = query_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, call.epsilon)
+    moved = sensitivity.repeated_queries(envelope, norm, from_zero=False)
     scale = call.at_epsilon(epsilon).scale(f"{iterations} products", moved, law="K-norm")
     everywhere = np.arange(graph.n_vertices)
-    readings = call.noise.readings((graph.n_vertices, 1), everywhere, norm, step, scale)
+    queries = call.noise.queries((graph.n_vertices, 1), everywhere, norm, step, scale)
     variance = norm.variances(scale)[1]
     Q = start / np.linalg.norm(start)
     seen = Products(Q, iterations)
@@ -157,7 +157,7 @@ def _iterate(
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         largest = float(np.abs(rows[:, None] * Q).max())
         exact = graph.multiply(np.rint(rows[:, None] * Q / (largest * _UNIT)) * _UNIT)
-        noisy = readings.later(everywhere, exact) if t else readings.first(everywhere, exact)
+        noisy = queries.later(everywhere, exact) if t else queries.first(everywhere, exact)
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))

@@ -18,7 +18,7 @@ from dpgraph.denoise.iterates import FieldTracker, shrunken_degrees
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.noise import ReadingNoise
+from dpgraph.privacy.noise import QueryNoise
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import (
     Core,
@@ -89,14 +89,14 @@ def release_repeated_sweeps(
     row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
     there are many also after half of them.
 
-    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose
+    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
     condition :class:`PublicIterate` keeps: no row is set before its first reading is released or given up. Fields of
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
     scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
-    drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
+    drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     known = _Filter(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
@@ -127,12 +127,12 @@ def release_repeated_sweeps(
 class PublicIterate:
     """The public iterate X, zero at every row whose first reading is still to come.
 
-    That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_readings`, and nothing else sets or reads rows:
+    That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_queries`, and nothing else sets or reads rows:
     X starts at zero, and a row that is set without having been read gives up its first reading. `variances` are those
     of a first reading, and of a later one.
     """
 
-    def __init__(self, oracle: FieldOracle, readings: ReadingNoise, variances: tuple[float, float]) -> None:
+    def __init__(self, oracle: FieldOracle, readings: QueryNoise, variances: tuple[float, float]) -> None:
         self.X = np.zeros((oracle.rows, oracle.columns))
         self._oracle, self._readings, self._variances = oracle, readings, variances
         self._fresh = np.ones(oracle.rows, dtype=bool)
@@ -154,7 +154,7 @@ class PublicIterate:
     def replace(self, X: FloatArray) -> None:
         """Go on with another public iterate that is zero at rows whose first reading is still to come."""
         if X[self._fresh].any():
-            raise DPGraphError("internal error: a row would be set before its first reading")
+            raise DPGraphError("internal error: a row would be set before its first query")
         self.X = X
 
 

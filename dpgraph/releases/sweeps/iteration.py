@@ -2,7 +2,7 @@
 
 *Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
 takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
-each label. To *read* a row is to release its field with noise, a noisy query; a *reading* is the output. To *set* a row
+each label. To *read* a row is to release its field with noise: a noisy query (a *reading*). To *set* a row
 is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
@@ -20,9 +20,9 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
-from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.report import Pairs
-from dpgraph.privacy.row_norm import NUMBER, Body, CrossPolytope, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm, UnitBall
 from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
@@ -42,10 +42,10 @@ class LabelScores:
 
 
 @dataclass(frozen=True)
-class RowMove:
-    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `body`."""
+class RowSensitivity:
+    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `ball`."""
 
-    body: Body
+    ball: UnitBall
     size: float
 
 
@@ -65,7 +65,7 @@ class FieldOracle:
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
     # What a row changes by at any one iterate, if its entries together change by less than that
-    move: RowMove | None = None
+    move: RowSensitivity | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
     # expect(blocks): fields of these rows are asked for next, block by block; X changes at rows of earlier blocks only
@@ -121,7 +121,7 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
         row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
-        move=RowMove(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
+        move=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
@@ -132,7 +132,7 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
 
 
 @dataclass(frozen=True)
-class ReadingLaw:
+class QueryLaw:
     """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
@@ -148,11 +148,11 @@ class ReadingLaw:
     @property
     def mean_variance(self) -> float:
         """Mean variance over all readings."""
-        (first, later), readings = self.variances, self.norm.readings
+        (first, later), readings = self.variances, self.norm.queries
         return (first + (readings - 1) * later) / readings
 
 
-def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingLaw:
+def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> QueryLaw:
     """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
@@ -161,11 +161,11 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingL
     numbers.
     """
     laws = []
-    for move in (RowMove(NUMBER, oracle.envelope), oracle.move):
+    for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
         if move is not None:
-            norm = RowNorm(readings, move.body)
-            step, size, spent = reading_grid(move.size, oracle.columns, oracle.unit, epsilon)
-            laws.append(ReadingLaw(norm, step, sensitivity.repeated_readings(size, norm, from_zero=True), spent))
+            norm = RowNorm(readings, move.ball)
+            step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
+            laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
     return min(laws, key=lambda law: law.mean_variance)
 
 

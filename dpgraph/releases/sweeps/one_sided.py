@@ -1,7 +1,7 @@
 """One sweep that reads every edge at one of its ends.
 
 Rows are set one after another through a public order. A row reads only rows that have been set: half the price of
-reading every row in full. Where it is public what each label earns no readings are released but choices, the noisy
+reading every row in full. Where it is public what each label earns no queries are released but choices, the noisy
 maximum of the scores, whose noise has half the variance.
 """
 
@@ -33,7 +33,7 @@ def release_one_sided_sweep(
     -----
     *Guarantee.* The sweep reads the pair {u, v} at one row only, the later one in its order, and there a row of X that
     is public (:func:`~dpgraph.bounds.sensitivity.first_sweep`); it does not read pairs inside the core. Where labels
-    are chosen the pair moves the scores of one row, all in the same direction
+    are chosen the pair changes the scores of one row, all in the same direction
     (:func:`~dpgraph.bounds.sensitivity.label_scores`).
     """
     oracle, response, scores, noise = iteration.oracle, iteration.response, iteration.oracle.scores, call.noise
@@ -68,13 +68,13 @@ def release_one_sided_sweep(
 def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IntArray:
     """Scores ``counts @ relation`` of private counts, in whole units, rounded down and free of other errors.
 
-    Counts are multiples of `unit`, the grid of the noise too. A neighbour moves the scores of one row, all in one
+    Counts are multiples of `unit`, the grid of the noise too. A neighbour changes the scores of one row, all in one
     direction, by at most a bound that is a multiple of `unit`. The relation, shape (columns, columns), has multiples of
     :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
 
     Notes
     -----
-    What is returned moves within the same bound and in the same direction: x <= y implies floor(x) <= floor(y), and
+    What is returned changes within the same bound and in the same direction: x <= y implies floor(x) <= floor(y), and
     floor(x + s) = floor(x) + s for an integer s. Rounding to the nearest has no such bound (halves go to even
     numbers, 0.5 to 0 and 1.5 to 2), nor has rounding a sum with something public. Counts are below 2**60 units for a
     graph that was accepted; they are split so that no product or sum leaves 64 bits.

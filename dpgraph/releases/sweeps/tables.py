@@ -11,7 +11,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.row_norm import Range
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores, RowMove
+from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores, RowSensitivity
 from dpgraph.releases.totals import release_weight
 from dpgraph.tuning import TABLES
 from dpgraph.typing import FloatArray, IntArray
@@ -47,7 +47,7 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
         envelope=q * w if whole_table else w,
         # Which label is best does not change with a constant. One entry of a table moves the same number every time.
-        move=RowMove(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
+        move=RowSensitivity(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w),
     )

@@ -8,8 +8,8 @@ number of steps, and compared without slack.
 * ``weight``: what :func:`~dpgraph.releases.totals.release_weight` hands to its noise, for weights that lie between
   two points of the grid;
 * ``choice``: the sums of which a noisy choice takes the largest, public scores of any size beside private ones;
-* ``readings``: the norm of what one edge adds to all readings of its two rows, if public iterates move in any way;
-* ``readings of labels``: the same for rows of labels, in the norm of the law that the package takes;
+* ``queries``: the norm of what one edge adds to all queries of its two rows, if public iterates move in any way;
+* ``queries of labels``: the same for rows of labels, in the norm of the law that the package takes;
 * ``good event``: how often a number that is released lies further off than its slack, the exact sum of the tail.
 """
 
@@ -36,7 +36,7 @@ from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove
+from dpgraph.releases.sweeps.iteration import FieldOracle, RowSensitivity
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 from tests.privacy.replay import size_of_rows
@@ -64,7 +64,7 @@ class BoundTarget:
         return ", ".join(f"{name}={value:g}" for name, value in genome.items() if name != "seed")
 
 
-# --- the weight of a cut -----------------------------------------------------------------------------------------
+# --- the weight of a cut ----------------------------------------------------------------------------------------------
 
 
 def _weight(genome: Genome) -> float:
@@ -82,7 +82,7 @@ def _weight(genome: Genome) -> float:
     return float((handed[1] - handed[0]) / Fraction(ledger.entries[0].sensitivity))
 
 
-# --- a noisy choice ----------------------------------------------------------------------------------------------
+# --- a noisy choice ---------------------------------------------------------------------------------------------------
 
 
 class _Sums(NoiseSource):
@@ -124,33 +124,33 @@ def _choice(genome: Genome) -> float:
     return float(max(moved) / Fraction(call.ledger.entries[0].sensitivity))
 
 
-# --- readings of a row -------------------------------------------------------------------------------------------
+# --- queries of a row -------------------------------------------------------------------------------------------------
 
 
-def _readings(genome: Genome) -> float:
+def _queries(genome: Genome) -> float:
     """An edge {i, j} of weight 1: row i reads X_j, row j reads X_i, each so often, in any order, X in [-1, 1]."""
-    rng, norm = np.random.default_rng(genome["seed"]), RowNorm(genome["readings"], NUMBER, genome["ratio"])
+    rng, norm = np.random.default_rng(genome["seed"]), RowNorm(genome["queries"], NUMBER, genome["ratio"])
     from_zero = genome["from zero"]
     read: tuple[list[float], list[float]] = ([], [])
     X = [0.0, 0.0] if from_zero else [_iterate(rng), _iterate(rng)]
-    for row in rng.permutation([0] * norm.readings + [1] * norm.readings):
+    for row in rng.permutation([0] * norm.queries + [1] * norm.queries):
         read[row].append(X[1 - row])
         X[row] = _iterate(rng)  # from zero: not before the row was read
         if not from_zero or read[1 - row]:
             X[1 - row] = _iterate(rng)
     cost = sum(_norm(norm, np.abs(moved)) for moved in read)
-    return cost / sensitivity.repeated_readings(1.0, norm, from_zero=from_zero)
+    return cost / sensitivity.repeated_queries(1.0, norm, from_zero=from_zero)
 
 
-def _label_readings(genome: Genome) -> float:
-    """The same for rows of labels, points of the simplex: the sum over numbers is one for each reading, not for all."""
+def _label_queries(genome: Genome) -> float:
+    """The same for rows of labels, points of the simplex: the sum over numbers is one for each query, not for all."""
     rng, q = np.random.default_rng(genome["seed"]), genome["labels"]
-    move = RowMove(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
+    move = RowSensitivity(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
     oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, float(q), move)
-    law = core.quietest_law(oracle, genome["readings"], 1.0)
+    law = core.quietest_law(oracle, genome["queries"], 1.0)
     X = np.zeros((2, q))
     read: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-    for row in rng.permutation([0] * genome["readings"] + [1] * genome["readings"]):
+    for row in rng.permutation([0] * genome["queries"] + [1] * genome["queries"]):
         read[row].append(X[1 - row].copy())
         X[row] = _label(rng, q)
         if read[1 - row]:
@@ -160,8 +160,8 @@ def _label_readings(genome: Genome) -> float:
 
 
 def _sizes(norm: RowNorm, moved: np.ndarray) -> np.ndarray:
-    """What the norm sees of the readings of a row, shape (readings, labels): of each number, or of the whole row."""
-    return np.abs(moved).T if norm.body == NUMBER else size_of_rows(norm.body, moved)[None]
+    """What the norm sees of the queries of a row, shape (queries, labels): of each number, or of the whole row."""
+    return np.abs(moved).T if norm.ball == NUMBER else size_of_rows(norm.ball, moved)[None]
 
 
 def _label(rng: np.random.Generator, q: int) -> np.ndarray:
@@ -180,11 +180,11 @@ def _iterate(rng: np.random.Generator) -> float:
 def _norm(norm: RowNorm, moved: np.ndarray) -> float:
     """a |y| + b max(max|z| - |y|, 0), as its definition says."""
     first, later = moved[0], moved[1:].max(initial=0.0)
-    a = 1.0 if norm.readings == 1 else 1 / (1 + norm.ratio)
+    a = 1.0 if norm.queries == 1 else 1 / (1 + norm.ratio)
     return float(a * first + a * norm.ratio * max(later - first, 0.0))
 
 
-# --- a good event ------------------------------------------------------------------------------------------------
+# --- a good event -----------------------------------------------------------------------------------------------------
 
 
 def _good_event(genome: Genome) -> float:
@@ -216,14 +216,14 @@ def bound_targets() -> list[BoundTarget]:
             _choice,
         ),
         BoundTarget(
-            "readings of a row",
-            {"readings": Whole(1, 8), "ratio": ratios, "from zero": Choice((True, False)), "seed": Seed()},
-            _readings,
+            "queries of a row",
+            {"queries": Whole(1, 8), "ratio": ratios, "from zero": Choice((True, False)), "seed": Seed()},
+            _queries,
         ),
         BoundTarget(
-            "readings of labels",
-            {"readings": Whole(1, 8), "labels": Whole(2, 6), "shifts": Choice((True, False)), "seed": Seed()},
-            _label_readings,
+            "queries of labels",
+            {"queries": Whole(1, 8), "labels": Whole(2, 6), "shifts": Choice((True, False)), "seed": Seed()},
+            _label_queries,
         ),
         BoundTarget("good event", {"failure": Log(((1e-12, 0.3),)), "rounding": Share()}, _good_event),
     ]

@@ -201,18 +201,18 @@ class AttackSource(RecordingSource):
             return last
         return replace(last, values=self._values, free=True)
 
-    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray, **reading: Any) -> np.ndarray:
+    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray, **query: Any) -> np.ndarray:
         last, self._last = self._last, None
         if last is not None and kind == "Laplace":
             last = self._coarsened(last, scale)
         self._tossed, self._values = None, ()
         self.sums.append(last)
-        self._saw_noise(kind, scale, last, reading)
+        self._saw_noise(kind, scale, last, query)
         if last is not None and last.free:
             exact = sum(last.exact[1:], start=last.exact[0])
         elif last is not None:
             exact = last.centre
-        released = super().release(kind, exact, scale, output, **reading)
+        released = super().release(kind, exact, scale, output, **query)
         # An index (of a noisy maximum) is no sum: any index can be drawn in either world.
         if self._replayed is not None and last is not None and np.shape(released) == np.shape(last.centre):
             number = len(self.releases) - 1
@@ -221,7 +221,7 @@ class AttackSource(RecordingSource):
                 self.unattainable.append(number)
         return released
 
-    def _saw_noise(self, kind: str, scale: float, last: Sum | None, reading: dict[str, Any]) -> None:
+    def _saw_noise(self, kind: str, scale: float, last: Sum | None, query: dict[str, Any]) -> None:
         drawn, self._laplace_drawn = self._laplace_drawn, None
         paid, uniforms = scale, np.zeros(0)
         if last is not None and kind in ("Laplace", "noisy maximum") and drawn is not None:
@@ -229,8 +229,8 @@ class AttackSource(RecordingSource):
             uniforms = laws.discrete_laplace(drawn[1], scale / last.unit + last.free, self._spread)
         elif last is not None:
             noise = last.noise * (last.unit if last.in_steps else 1.0)
-            norm = last_hull() if kind == "K-norm" and "norm" not in reading else reading.get("norm")
-            uniforms = laws.uniforms(kind, noise, scale, first=reading.get("first"), norm=norm)
+            norm = last_hull() if kind == "K-norm" and "norm" not in query else query.get("norm")
+            uniforms = laws.uniforms(kind, noise, scale, first=query.get("first"), norm=norm)
         self.drawn_scales.append(paid)
         self.uniforms.append(uniforms)
 

@@ -62,8 +62,8 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
     if isinstance(norm, Hull):  # of a density exp(-norm) in r dimensions the norm is Gamma(r)
         return np.array([special.gammainc(norm.dimension, norm.norm(z.ravel()))])
     if kind == "K-norm":
-        rows = z.reshape(-1, norm.body.columns)[:_MOST]
-        return _first_row(size_of_rows(norm.body, rows), norm) if first else np.zeros(0)
+        rows = z.reshape(-1, norm.ball.columns)[:_MOST]
+        return _first_row(size_of_rows(norm.ball, rows), norm) if first else np.zeros(0)
     if "nuclear" in kind or "wishart" in kind:
         return _matrix(kind, z)
     return np.zeros(0)
@@ -88,7 +88,7 @@ def _matrix(kind: str, z: np.ndarray) -> np.ndarray:
 
 def _first_row(sizes: np.ndarray, norm: RowNorm) -> np.ndarray:
     """Norm M of the first row, r - M integrated out of M^(D - 1) r^(m D) exp(-first M - later (r - M))."""
-    D, most = norm.dimension, (norm.readings - 1) * norm.dimension
+    D, most = norm.dimension, (norm.queries - 1) * norm.dimension
     j = np.arange(most + 1)
     weights = special.softmax(special.gammaln(D + j) - special.gammaln(j + 1) + j * math.log(norm.ratio))
     return np.asarray(weights @ special.gammainc((D + j)[:, None], norm.first * sizes))

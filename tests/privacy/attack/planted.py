@@ -178,20 +178,20 @@ def normal_quantile(patch: Patch) -> None:
 
 
 def every_norm_costs_the_envelope(patch: Patch) -> None:
-    """An edge costs the envelope, for any number of readings, ratio and start."""
+    """An edge costs the envelope, for any number of queries, ratio and start."""
     patch.setattr(RowNorm, "edge", lambda self, *, from_zero: 1.0)
 
 
 def noise_of_rows_halved(patch: Patch) -> None:
-    """Half the noise for all readings of a row of labels, and the scale that the ledger says."""
-    original = noise_module.NoiseSource.readings
+    """Half the noise for all queries of a row of labels, and the scale that the ledger says."""
+    original = noise_module.NoiseSource.queries
 
-    def readings(self: Any, shape: Any, rows: Any, norm: Any, unit: float, scale: float) -> Any:
-        noise = original(self, shape, rows, norm, unit, scale / (1 if norm.body == NUMBER else 2))
+    def queries(self: Any, shape: Any, rows: Any, norm: Any, unit: float, scale: float) -> Any:
+        noise = original(self, shape, rows, norm, unit, scale / (1 if norm.ball == NUMBER else 2))
         noise.scale = scale
         return noise
 
-    patch.setattr(noise_module.NoiseSource, "readings", readings)
+    patch.setattr(noise_module.NoiseSource, "queries", queries)
 
 
 def noise_of_core_answers_halved(patch: Patch) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 from dpgraph.exceptions import InvalidGraphError, NotConvergedError
 from tests.privacy.attack.hooks import AttackSource, change_of, response_loss
 from tests.privacy.ratios import line_of
-from tests.privacy.replay import Release, assert_same, distance_of, observe, reading_norms
+from tests.privacy.replay import Release, assert_same, distance_of, observe, query_norms
 
 #: Lines of the ledger that pay for the failures of randomised certificates.
 _CERTIFICATE_LINE = re.compile(r"eigen|certificate|lanczos", re.IGNORECASE)
@@ -191,8 +191,8 @@ def _changes(source: AttackSource, copy: AttackSource, pairs: list[tuple[Release
             if _COMPUTED.search(entry.name):
                 distance -= _rounding(mine.exact, entry.scale)
             moved[mine.line].append(max(distance, 0.0))
-    for line, readings in together.items():
-        norms = reading_norms(readings, [reading.exact for reading in readings])
+    for line, queries in together.items():
+        norms = query_norms(queries, [query.exact for query in queries])
         moved[line].append(math.fsum(norms.values()))
     return [
         (math.hypot(*distances) if entry.mu and not entry.epsilon else math.fsum(distances))
@@ -256,11 +256,11 @@ def _evidence(source: AttackSource, copy: AttackSource, pairs: list[tuple[Releas
     A Wishart difference, a noisy maximum, a best cut and randomised answers enter with the bound of their law.
     """
     total = []
-    readings = [(mine, theirs) for mine, theirs in pairs if mine.rows is not None]
-    if readings:
-        releases = [mine for mine, _ in readings]
-        here = reading_norms(releases, [mine.output - mine.exact for mine in releases])
-        there = reading_norms(releases, [mine.output - theirs.exact for mine, theirs in readings])
+    queries = [(mine, theirs) for mine, theirs in pairs if mine.rows is not None]
+    if queries:
+        releases = [mine for mine, _ in queries]
+        here = query_norms(releases, [mine.output - mine.exact for mine in releases])
+        there = query_norms(releases, [mine.output - theirs.exact for mine, theirs in queries])
         total.append(math.fsum(here[row] - there[row] for row in here) / releases[0].scale)
     for number, (mine, theirs) in enumerate(pairs):
         if mine.rows is not None:

@@ -25,7 +25,7 @@ from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 
-#: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.reading_grid`).
+#: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.query_grid`).
 _LEAST_EPSILON = 2.0**-29
 
 

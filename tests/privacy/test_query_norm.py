@@ -1,4 +1,4 @@
-"""Noise that is drawn for all readings of a row together: its norm, its law, its grid, and who may use it how often."""
+"""One noise vector for all queries of a row: its norm, its law, its grid, and who may use it how often."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from tests.about import each
@@ -18,49 +18,49 @@ from tests.about import each
 ROWS = np.arange(20_000)
 
 
-def number_norm(readings, ratio=0.7):
-    """The norm of all readings of a number by itself."""
-    return RowNorm(readings, NUMBER, ratio)
+def number_norm(queries, ratio=0.7):
+    """The norm of all queries of a number by itself."""
+    return RowNorm(queries, NUMBER, ratio)
 
 
 def norm_of(norm, y, z):
-    """The norm as it is written in the theorem; readings along the last axis of z."""
+    """The norm as it is written in the theorem; queries along the last axis of z."""
     return norm.first * np.abs(y) + norm.later * np.maximum(np.abs(z).max(axis=-1, initial=0.0) - np.abs(y), 0)
 
 
 def drawn(norm, scale=1.0, rng=0, rows=ROWS):
-    """Noise of all readings of all rows, in units of one."""
-    step, envelope, epsilon = reading_grid(1.0, 1, 2.0**-8, 1 / scale)
+    """Noise of all queries of all rows, in units of one."""
+    step, envelope, epsilon = query_grid(1.0, 1, 2.0**-8, 1 / scale)
     zeros = np.zeros((rows.size, 1))
-    readings = noise_source(rng).readings(zeros.shape, rows, norm, step, envelope / epsilon)
-    first = readings.first(rows, zeros)
-    return first, [readings.later(rows, zeros) for _ in range(norm.readings - 1)]
+    queries = noise_source(rng).queries(zeros.shape, rows, norm, step, envelope / epsilon)
+    first = queries.first(rows, zeros)
+    return first, [queries.later(rows, zeros) for _ in range(norm.queries - 1)]
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 4), st.floats(0.05, 0.99), st.integers(0, 10_000))
-def test_it_is_a_norm(readings, ratio, seed):
-    norm, rng = number_norm(readings, ratio), np.random.default_rng(seed)
-    y, z = rng.standard_cauchy(2), rng.standard_cauchy((2, readings - 1))
+def test_it_is_a_norm(queries, ratio, seed):
+    norm, rng = number_norm(queries, ratio), np.random.default_rng(seed)
+    y, z = rng.standard_cauchy(2), rng.standard_cauchy((2, queries - 1))
     each = norm_of(norm, y, z)
     assert norm_of(norm, y.sum(), z.sum(axis=0)) <= each.sum() * (1 + 1e-12)
     assert norm_of(norm, -3 * y, -3 * z) == pytest.approx(3 * each)
     assert np.all(each > 0)
 
 
-@each("ratio, readings", list(itertools.product([0.2, 0.7, 0.99], [1, 2, 5])), parts=2)
-def test_an_edge_costs_one_unit_wherever_it_is_read_and_not_less_than_that(readings, ratio):
-    """Row j sees the edge from its first reading on, row i, which is set before it, from the second."""
-    norm = number_norm(readings, ratio)
+@each("ratio, queries", list(itertools.product([0.2, 0.7, 0.99], [1, 2, 5])), parts=2)
+def test_an_edge_costs_one_unit_wherever_it_is_read_and_not_less_than_that(queries, ratio):
+    """Row j sees the edge from its first query on, row i, which is set before it, from the second."""
+    norm = number_norm(queries, ratio)
     costs = []
-    for signs in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings - 1):
-        j, i = np.array(signs[:readings]), np.array((0.0, *signs[readings:]))
+    for signs in itertools.product((-1.0, 0.0, 1.0), repeat=2 * queries - 1):
+        j, i = np.array(signs[:queries]), np.array((0.0, *signs[queries:]))
         costs.append(norm_of(norm, j[0], j[1:]) + norm_of(norm, i[0], i[1:]))
     assert max(costs) == pytest.approx(1.0)
 
 
 def exact_loss(norm, scale, box):
-    """Largest log-ratio of the law at shifts by an edge, over all outputs of one number in two readings."""
+    """Largest log-ratio of the law at shifts by an edge, over all outputs of one number in two queries."""
     points = np.array(list(itertools.product(range(-box, box + 1), repeat=2)), dtype=float)
 
     def log_law(shift):
@@ -76,8 +76,8 @@ def test_the_loss_of_an_edge_is_epsilon_and_attained(ratio):
     assert exact_loss(number_norm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
 
 
-def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
-    """All outputs of two rows and two readings each, where the label that is read second is chosen by the first."""
+def test_a_second_query_may_depend_on_the_first_and_nothing_more_is_lost():
+    """All outputs of two rows and two queries each, where the label that is read second is chosen by the first."""
     norm, scale, box = number_norm(2), 1 / 0.9, 7
     grid = range(-box, box + 1)
 
@@ -86,47 +86,47 @@ def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
 
     worst = 0.0
     for a, b, c in itertools.product(grid, grid, grid):  # outputs: j first, then i and j once more
-        label_j = 1 if a > 0 else -1  # j answers to its first reading of i, whose label is 1
-        label_i = -1 if b > label_j else 1  # i answers to its reading of j
+        label_j = 1 if a > 0 else -1  # j answers to its first query of i, whose label is 1
+        label_i = -1 if b > label_j else 1  # i answers to its query of j
         with_edge = log_law(a - 1, c - label_i) + log_law(0, b - label_j)
         without = log_law(a, c) + log_law(0, b)
         worst = max(worst, abs(with_edge - without))
     assert 0.85 < worst <= 0.9 * (1 + 1e-12)
 
 
-@each("ratio, readings", list(itertools.product([0.3, 0.7, 0.99], [1, 2, 4, 9])), parts=2)
-def test_variances_are_those_of_the_noise(readings, ratio):
-    norm = number_norm(readings, ratio)
+@each("ratio, queries", list(itertools.product([0.3, 0.7, 0.99], [1, 2, 4, 9])), parts=2)
+def test_variances_are_those_of_the_noise(queries, ratio):
+    norm = number_norm(queries, ratio)
     first, later = drawn(norm, scale=3.0)
     expected = norm.variances(3.0)
-    for noise, variance in ((first, expected[0]), *((reading, expected[1]) for reading in later)):
+    for noise, variance in ((first, expected[0]), *((query, expected[1]) for query in later)):
         assert noise.var() == pytest.approx(variance, rel=0.06)
         assert abs(noise.mean()) < 5 * math.sqrt(variance / noise.size)
 
 
-@each("readings", [3, 12], parts=2)
-def test_cryptographic_noise_has_the_same_law_as_seeded_noise(readings):
-    norm = number_norm(readings)
+@each("queries", [3, 12], parts=2)
+def test_cryptographic_noise_has_the_same_law_as_seeded_noise(queries):
+    norm = number_norm(queries)
     for rng in (0, None):
         first, later = drawn(norm, rng=rng, rows=ROWS[:6000])
-        moments = [np.mean(first**2), *(np.mean(reading**2) for reading in later)]
-        expected = [norm.variances(1.0)[0], *[norm.variances(1.0)[1]] * (readings - 1)]
+        moments = [np.mean(first**2), *(np.mean(query**2) for query in later)]
+        expected = [norm.variances(1.0)[0], *[norm.variances(1.0)[1]] * (queries - 1)]
         assert moments == pytest.approx(expected, rel=0.12)
-        # What the readings of a row share is the size of the noise.
+        # What the queries of a row share is the size of the noise.
         assert np.corrcoef(np.abs(later[0][:, 0]), np.abs(later[1][:, 0]))[0, 1] > 0.05
 
 
-def test_one_reading_is_a_laplace_look_and_many_a_sixth_of_the_variance_of_composed_ones():
+def test_one_query_is_laplace_noise_and_many_a_sixth_of_the_variance_of_composed_ones():
     assert number_norm(1).variances(0.5)[0] == pytest.approx(0.5)
-    for readings in (2, 5, 20):
-        cube = number_norm(readings, ratio=1 - 1e-9).variances(1.0)
-        assert cube == pytest.approx([(readings + 1) * (readings + 2) / 3 * 4] * 2)
-        assert cube[0] / (2 * (2 * readings) ** 2) == pytest.approx((1 + 1 / readings) * (1 + 2 / readings) / 6)
+    for queries in (2, 5, 20):
+        cube = number_norm(queries, ratio=1 - 1e-9).variances(1.0)
+        assert cube == pytest.approx([(queries + 1) * (queries + 2) / 3 * 4] * 2)
+        assert cube[0] / (2 * (2 * queries) ** 2) == pytest.approx((1 + 1 / queries) * (1 + 2 / queries) / 6)
     assert number_norm(4).variances(1.0)[0] < 0.6 * number_norm(4, ratio=0.99).variances(1.0)[0]
     assert number_norm(4).variances(1.0)[1] < 1.2 * number_norm(4, ratio=0.99).variances(1.0)[1]
 
 
-def test_variances_of_many_readings_and_extreme_scales_are_finite():
+def test_variances_of_many_queries_and_extreme_scales_are_finite():
     for scale in (1e-9, 1.0, 1e9):
         assert np.isfinite(number_norm(400).variances(scale)).all()
 
@@ -137,7 +137,7 @@ def test_variances_of_many_readings_and_extreme_scales_are_finite():
     parts=2,
 )
 def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, unit):
-    step, bound, used = reading_grid(3.0, 2, unit, epsilon)
+    step, bound, used = query_grid(3.0, 2, unit, epsilon)
     assert used <= epsilon
     assert bound / used >= 2.0**15 * step
     assert math.log2(step / unit) == round(math.log2(step / unit))
@@ -147,68 +147,68 @@ def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, uni
 
 def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():
     norm, rows = number_norm(2), np.arange(3)
-    readings = noise_source(0).readings((5, 1), rows, norm, 2.0**-16, 1.0)
-    readings.first(rows[:1], np.zeros((1, 1)))
-    readings.later(rows, np.zeros((3, 1)))
-    for row in (0, 1):  # row 1 has lost its first reading
+    queries = noise_source(0).queries((5, 1), rows, norm, 2.0**-16, 1.0)
+    queries.first(rows[:1], np.zeros((1, 1)))
+    queries.later(rows, np.zeros((3, 1)))
+    for row in (0, 1):  # row 1 has lost its first query
         with pytest.raises(DPGraphError, match="more often"):
-            readings.later(np.array([row]), np.zeros((1, 1)))
+            queries.later(np.array([row]), np.zeros((1, 1)))
     with pytest.raises(DPGraphError, match="before its first"):
-        readings.first(np.array([1]), np.zeros((1, 1)))
+        queries.first(np.array([1]), np.zeros((1, 1)))
     with pytest.raises(DPGraphError):
-        readings.later(np.array([4]), np.zeros((1, 1)))  # a row without noise
+        queries.later(np.array([4]), np.zeros((1, 1)))  # a row without noise
 
 
 @settings(max_examples=80, deadline=None)
 @given(
     st.integers(2, 7), st.integers(1, 4), st.integers(1, 3), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 5.0])
 )
-def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, columns, seed, w):
-    """Sweeps in any order and blocks, labels that depend on noisy readings; one edge added, removed or reweighted."""
+def test_queries_of_all_rows_change_by_no_more_than_the_bound(n, queries, columns, seed, w):
+    """Sweeps in any order and blocks, labels that depend on noisy queries; one edge added, removed or reweighted."""
     rng = np.random.default_rng(seed)
-    norm = number_norm(readings, float(rng.uniform(0.1, 0.99)))
+    norm = number_norm(queries, float(rng.uniform(0.1, 0.99)))
     weights = np.triu(w * rng.random((n, n)), 1)
     weights += weights.T
     changed = weights.copy()
     changed[0, 1] = changed[1, 0] = rng.choice([0.0, w])
-    X, moved = np.zeros((n, columns)), np.zeros((n, readings, columns))
-    for sweep in range(readings):
+    X, moved = np.zeros((n, columns)), np.zeros((n, queries, columns))
+    for sweep in range(queries):
         for rows in np.array_split(rng.permutation(n), rng.integers(1, n + 1)):
             moved[rows, sweep] = np.abs((weights - changed)[rows] @ X)
             X[rows] = np.sign(weights[rows] @ X + rng.normal(size=(rows.size, columns)))
     total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
-    assert total <= sensitivity.repeated_readings(columns * w, norm, from_zero=True) * (1 + 1e-12)
+    assert total <= sensitivity.repeated_queries(columns * w, norm, from_zero=True) * (1 + 1e-12)
 
 
 def test_the_bound_is_attained_by_labels_that_stay():
     norm, E, X = number_norm(3), np.array([[0.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
     moved = np.stack([E @ np.array([[1.0], [0.0]]), E @ X, E @ X], axis=1)
     total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
-    assert total == pytest.approx(sensitivity.repeated_readings(2.0, norm, from_zero=True))
+    assert total == pytest.approx(sensitivity.repeated_queries(2.0, norm, from_zero=True))
 
 
-@each("from_zero, ratio, readings", list(itertools.product([True, False], [0.1, 0.7, 1.0], [1, 2, 3])), parts=2)
-def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(readings, ratio, from_zero):
-    """All corners of what an edge moves at its two rows: from zero, one of them has not moved in its first reading."""
-    norm, worst = number_norm(readings, ratio), 0.0
-    for moves in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings):
-        j, i = np.array(moves[:readings]), np.array(moves[readings:])
+@each("from_zero, ratio, queries", list(itertools.product([True, False], [0.1, 0.7, 1.0], [1, 2, 3])), parts=2)
+def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(queries, ratio, from_zero):
+    """All corners of what an edge moves at its two rows: from zero, one of them has not moved in its first query."""
+    norm, worst = number_norm(queries, ratio), 0.0
+    for moves in itertools.product((-1.0, 0.0, 1.0), repeat=2 * queries):
+        j, i = np.array(moves[:queries]), np.array(moves[queries:])
         if from_zero:
             i[0] = 0.0
         worst = max(worst, float(norm_of(norm, j[0], j[1:]) + norm_of(norm, i[0], i[1:])))
-    assert sensitivity.repeated_readings(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
+    assert sensitivity.repeated_queries(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
 
 
-def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_them_says():
-    """The counterexample: both labels stand before anything is read. 2/1.7 of an edge, and two for one reading."""
+def test_without_zeros_at_the_start_queries_cost_more_than_the_theorem_with_them_says():
+    """The counterexample: both labels stand before anything is read. 2/1.7 of an edge, and two for one query."""
     E, X = np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 1))
     for norm, cost in ((number_norm(3), 2 / 1.7), (number_norm(1, 1.0), 2.0), (number_norm(4, 1.0), 1.0)):
-        moved = np.stack([E @ X] * norm.readings, axis=1)
+        moved = np.stack([E @ X] * norm.queries, axis=1)
         assert norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum() == pytest.approx(cost)
-        assert sensitivity.repeated_readings(1.0, norm, from_zero=False) == pytest.approx(cost)
+        assert sensitivity.repeated_queries(1.0, norm, from_zero=False) == pytest.approx(cost)
 
 
-@each("readings, ratio", [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)], parts=2)
-def test_what_is_no_norm_of_readings_is_refused(readings, ratio):
+@each("queries, ratio", [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)], parts=2)
+def test_what_is_no_norm_of_queries_is_refused(queries, ratio):
     with pytest.raises(DPGraphError, match="internal"):
-        number_norm(readings, ratio)
+        number_norm(queries, ratio)
