@@ -26,7 +26,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
             "covariance_printed", "csp_scale", "cut_peers", "cut_success", "degree_distribution", "distributed_graphs",
             "eigenspace_labels", "false_bounds", "gset", "gset_time", "linear_queries", "linear_queries_peers", "load",
             "marginal_solvers", "marginals", "marginals_sparse", "marginals_structured", "marginals_weights",
-            "optimal_cuts", "optimal_tori", "peers_published", "plan_accuracy", "planted", "projections",
+            "optimal_cuts", "optimal_tori", "peers_published", "planted", "projections",
             "projector_gap", "random_degree", "science", "sdp_speed", "similarities", "subspaces", "synthetic_graphs",
             "first_call", "persons",
         )
@@ -40,6 +40,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "densest": ("-m", "benchmarks.densest"),
     "frontier": ("benchmarks/frontier.py", "--full"),
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
+    "pagerank": ("-m", "benchmarks.pagerank"),
     "marginals_pgm": ("benchmarks/marginals.py",),
     "marginals_smartnoise": ("benchmarks/marginals.py",),
     "sensitivity": ("-m", "tests.privacy.enumeration"),

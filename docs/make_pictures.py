@@ -69,7 +69,6 @@ def published_values() -> None:
     G = datasets.load("planted-cut")
     cut = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, rng=0)
     save("cut", plot.plot_cut(cut, title="planted-cut"))
-    save("adjacency", plot.plot_adjacency(G, cut.labels, title="planted-cut"))
     spectrum = dpgraph.private_spectrum(G, 6, epsilon=2.0, delta=DELTA, rng=0)
     save("spectrum", plot.plot_spectrum(spectrum, title="planted-cut"))
     friends = nx.random_partition_graph([180, 120, 120, 80, 60, 40], 0.25, 0.01, seed=1)
@@ -79,8 +78,6 @@ def published_values() -> None:
     save("twin", plot.plot_graph(dpgraph.private_synthetic_graph(friends, epsilon=3.0, rng=0), title="planted groups"))
     degrees = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(4000, 20, seed=2), epsilon=1.0, rng=0)
     save("degrees", plot.plot_degree_distribution(degrees, title="preferential attachment"))
-    relaxed = dpgraph.max_cut(datasets.planted_cut(120, 8, CORRELATION, rng=0), seeds=8, rng=0)
-    save("trace", plot.plot_correlation_trace(relaxed, title="planted cut, 120 vertices of degree 8"))
     ages, hours = ["under 30", "30 to 60", "over 60"], ["none", "1 to 3", "over 3"]
     rng = np.random.default_rng(0)
     age = rng.integers(0, 3, 2000)

@@ -90,12 +90,11 @@ REFERENCE = {
         ),
     ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
-    "planning": (
-        "Planning, reports, files, tables",
+    "files": (
+        "Reports, files, tables",
         (
             "dpgraph.interfaces.report.sections",
             "dpgraph.interfaces.report.result",
-            "dpgraph.interfaces.planning",
             "dpgraph.results.files",
             "dpgraph.inputs.public_nodes",
         ),

@@ -41,7 +41,6 @@ _EXPORTS = {
     # graphs
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
-    "dpgraph.interfaces.planning": ("Plan", "plan"),
     "dpgraph.interfaces.report.result": ("Report",),
     "dpgraph.interfaces.report.sections": ("report",),
     "dpgraph.problems.communities": ("private_communities",),

@@ -21,8 +21,6 @@ from dpgraph.exceptions import NotConvergedError as NotConvergedError
 from dpgraph.inputs.public_nodes import edge_frame as edge_frame
 from dpgraph.inputs.public_nodes import with_public_nodes as with_public_nodes
 from dpgraph.instance import TwoCSP as TwoCSP
-from dpgraph.interfaces.planning import Plan as Plan
-from dpgraph.interfaces.planning import plan as plan
 from dpgraph.interfaces.report.result import Report as Report
 from dpgraph.interfaces.report.sections import report as report
 from dpgraph.privacy.accountant import PrivacyAccountant as PrivacyAccountant
@@ -99,7 +97,6 @@ __all__ = [
     "InvalidParameterError",
     "MechanismHalted",
     "NotConvergedError",
-    "Plan",
     "PrivacyAccountant",
     "PrivacyReport",
     "PrivateAnswers",
@@ -139,7 +136,6 @@ __all__ = [
     "max_bisection",
     "max_cut",
     "perturb_and_project",
-    "plan",
     "plot",
     "privacy",
     "private_coherence",

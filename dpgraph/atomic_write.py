@@ -7,13 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], content: str | bytes, *, owner_only: bool = False) -> None:
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file (text as UTF-8) beside its target and rename it, so that no reader sees half of it.
 
     A symbolic link is followed. A file that is replaced keeps its permissions, and a new one has those that open()
-    would give it; with `owner_only` nobody else may read either. What is no regular file (a device, a pipe) is written
-    to, and never replaced. If the folder does not take the file (OSError), the target is as before, and no temporary
-    file is left.
+    would give it. What is no regular file (a device, a pipe) is written to, and never replaced. If the folder does not
+    take the file (OSError), the target is as before, and no temporary file is left.
     """
     data = content.encode() if isinstance(content, str) else content
     target, old = _target(path)
@@ -23,14 +22,14 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, *, owne
         return
     # Until it has the permissions of what it replaces, nobody else may open it. A new file is made with its own: to ask
     # for the umask is to change it, for all threads.
-    initial = 0o600 if owner_only or old is not None else 0o666
+    initial = 0o600 if old is not None else 0o666
     temporary = _beside(target)
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, initial)) as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if old is not None and not owner_only:
+        if old is not None:
             os.chmod(temporary, old)
         os.replace(temporary, target)
     except OSError as error:

@@ -6,8 +6,6 @@ and ``hash`` never compare arrays. All its fields may be shown: a private result
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -34,6 +32,8 @@ _SHOWN = 5
 _EXACT = 2.0**53
 #: Bars of its picture.
 _BARS = 60
+#: Characters of a cell of comma-separated text that needs quotes.
+_QUOTED = re.compile(r'[",\r\n]')
 #: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
@@ -99,18 +99,26 @@ class TableResult(Result):
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a ``polars.DataFrame``; labels of several kinds become texts."""
-        polars = import_module("polars")
-        columns = {name: _of_one_kind(values) for name, values in self.columns().items()}
-        frame: pl.DataFrame = polars.DataFrame(columns, strict=False)
-        return frame
+        return polars_frame(self.columns())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The table as comma-separated text, also written to a file if one is named.
 
         Texts that a spreadsheet would run as a formula get an apostrophe.
         """
-        columns = self.columns()
-        return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
+        return csv_table(self.columns(), path)
+
+
+def polars_frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """Columns as a frame; labels of several kinds become texts."""
+    known = {name: _of_one_kind(values) for name, values in columns.items()}
+    frame: pl.DataFrame = import_module("polars").DataFrame(known, strict=False)
+    return frame
+
+
+def csv_table(columns: Mapping[str, Sequence[Any]], path: str | os.PathLike[str] | None) -> str:
+    """Columns as comma-separated text, also written to a file if one is named."""
+    return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
@@ -196,11 +204,24 @@ def label_texts(nodes: Sequence[Hashable]) -> list[str]:
 
 def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     """Columns as comma-separated text with a header line; texts that a spreadsheet would run get an apostrophe."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in (header, *zip(*columns, strict=True)):
-        writer.writerow(["'" + cell if is_formula(cell) else cell for cell in row])
-    return buffer.getvalue()
+    rows = zip(*map(_csv_cells, columns), strict=True)
+    return "\n".join([*map(",".join, (_csv_cells(header), *rows)), ""])
+
+
+def _csv_cells(values: Sequence[Any]) -> list[str]:
+    """Cells of comma-separated text; a label that stands in many lines is looked at once."""
+    if any(type(value) is not str for value in values):
+        return [_csv_cell(value) for value in values]
+    cells = {value: _csv_cell(value) for value in set(values)}
+    return [cells[value] for value in values]
+
+
+def _csv_cell(value: Any) -> str:
+    text = "" if value is None else f"'{value}" if is_formula(value) else str(value)
+    if not _QUOTED.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def is_formula(cell: Any) -> bool:

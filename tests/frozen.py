@@ -96,8 +96,6 @@ def public() -> Iterator[tuple[str, Callable[[], Any]]]:
     for mechanism in ("gaussian", "ellipsoid", "factorization"):
         budget = {"epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}
         yield f"linear queries, {mechanism}", partial(linear_queries.expected_error, prefix, **budget)
-    scenario = {"n": 60, "average_degree": 10, "epsilon": 2.0, "delta": 1e-6, "repeats": 1}
-    yield "plan", lambda: dpgraph.plan(**scenario).table()
     budgets = [(e, d) for e in (0.01, 1.0, 16.0) for d in (1e-12, 1e-6, 0.1)]
     yield "gdp_mu", lambda: np.array([dpgraph.privacy.gdp_mu(*budget) for budget in budgets])
     scale = dpgraph.gaussian_scale

@@ -10,10 +10,11 @@ import pytest
 from scipy import sparse, stats
 
 from dpgraph import plot
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.benchmark import runs as engine
 from dpgraph.interfaces.benchmark.base import BLIND, DENSE, EXACT
 from dpgraph.interfaces.benchmark.runs import TASKS, Outcome, Plan, PublicGraph, Run, Table, carried_out
-from dpgraph.interfaces.benchmark.summary import as_csv, as_markdown, cells_of, panels_of
+from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of, panels_of
 from dpgraph.interfaces.cli import benchmark as command
 from dpgraph.interfaces.cli import main
 
@@ -72,8 +73,8 @@ def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(prob
     for measure, best, least, found in zip(task.measures, exact, blind, answer, strict=True):
         sign = 1 if measure.higher_is_better else -1
         assert sign * best > sign * least, measure
-        # Of twenty seeds the worst came 0.86 of the way for synthetic graphs, 0.93 for all other problems.
-        assert sign * (found - least) > (0.7 if problem == "synthetic" else 0.8) * sign * (best - least), measure
+        # Of twenty seeds the worst came 0.93 of the way.
+        assert sign * (found - least) > 0.8 * sign * (best - least), measure
 
 
 @pytest.mark.parametrize("problem", TASKS)
@@ -132,11 +133,6 @@ def cells():
 
 def test_the_tables_hold_the_mean_and_the_interval_of_students_t(cells):
     half = stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3)
-    (line,) = [row for row in rows(as_csv(cells)) if (row["mechanism"], row["epsilon"]) == ("auto", "1")]
-    assert (line["runs"], line["halts"], line["measure"]) == ("3", "1", "fraction cut")
-    assert [float(line[name]) for name in ("mean", "low", "high")] == pytest.approx(
-        [0.7, 0.7 - half, 0.7 + half], rel=1e-5
-    )
     text = as_markdown(cells)
     assert "Share of the edges across the cut." in text
     assert f"| g\\|h | auto | 0.7 ± {half:.2g} (1 halted) | 0.8 |" in text
@@ -154,7 +150,7 @@ def test_the_picture_has_a_panel_for_each_measure_with_its_references(cells):
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.texts] == ["auto", EXACT]
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 2])
-    with pytest.raises(plot.InvalidParameterError, match="at least one panel"):
+    with pytest.raises(InvalidParameterError, match="at least one panel"):
         plot.plot_benchmark([[]])
 
 
@@ -179,8 +175,6 @@ def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_pri
     # Two graphs, two problems, three mechanisms, two budgets, two runs; and the references.
     assert len(table) == 2 * 2 * (3 * 2 * 2 + 1 + 2)
     assert {row["graph"] for row in table} == {"five-cycle", "mine.csv"}
-    assert run("five-cycle", *QUICK, "--table", "table.csv")[0] == 0
-    assert len(rows((tmp_path / "table.csv").read_text())) == 2 * (3 * 2 + 2)
 
 
 def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone_lost(run, done, tmp_path, monkeypatch):
@@ -263,8 +257,8 @@ def test_everything_is_checked_before_the_first_run(run, done, tmp_path, options
     assert len([line for line in err.splitlines() if line.startswith("dpgraph: error")]) == 1
 
 
-def test_problems_may_be_named_like_their_commands_and_all_of_them_at_once():
-    plan = Plan(["max-cut", "cut", "embed"], [], [2.0, 1.0, 2.0], 1e-6, 1, 0).checked()
+def test_problems_may_be_repeated_and_named_all_at_once():
+    plan = Plan(["cut", "cut", "embedding"], [], [2.0, 1.0, 2.0], 1e-6, 1, 0).checked()
     assert (plan.problems, plan.epsilons) == (["cut", "embedding"], [1.0, 2.0])
     assert Plan(["all"], ["smooth"], [1.0], 1e-6, 1, 0).checked().problems == list(TASKS)
 

@@ -130,7 +130,7 @@ def test_communities_are_those_of_the_library_with_the_labels_of_the_file(run, t
     assert content["parameters"]["resolution"] == 1.1
     assert content["result"]["sizes"] == [len(community) for community in found.communities]
     assert content["result"]["block_weights"] == found.block_weights.tolist()
-    assert f"estimated modularity: {found.estimated_modularity:.4g}" in out
+    assert f"modularity: {found.estimated_modularity:.4g}, with" in out
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures.values())
     assert run("communities", path, "--epsilon", 4, "--communities", 2, "--output", output)[0] == 0
     assert {community for _, community in rows(output)[1:]} == {"0", "1"}
@@ -231,7 +231,7 @@ def test_csp_colours_a_graph(run, tmp_path):
     table = rows(output)
     assert table[0] == ["variable", "label"]
     assert {label for _, label in table[1:]} == {"0", "1", "2"}
-    assert "estimated weight earned" in out
+    assert "weight earned" in out
     assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
 
 
@@ -310,9 +310,6 @@ def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_t
         assert status == 0
         ledgers.append(out.splitlines()[-4:])
     assert ledgers[0] == ledgers[1]
-    status, out, _ = run("covariance", "none.csv", *secret, "--records", 50, "--dry-run", "--shape", 3, 2)
-    assert status == 0
-    assert "0.02" in out
 
 
 def test_covariance_of_a_numpy_file(run, tmp_path):
@@ -405,7 +402,7 @@ def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
 def test_a_dry_run_of_what_needs_a_delta_says_so(run, command):
     status, out, err = run(command[0], "planted-cut", *command[1:], "--epsilon", 1, "--dry-run")
     assert (status, out) == (2, "")
-    assert "needs 0 < delta" in err or "needs delta > 0" in err
+    assert "0 < delta" in err
 
 
 def test_a_dry_run_shows_the_releases_of_its_own_command(run):
@@ -474,20 +471,6 @@ def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
         assert next(line for line in real.splitlines() if line.startswith(name)) in dry
 
 
-def test_a_dry_run_of_communities_predicts_their_modularity(run):
-    size = ["--dry-run", "--nodes", 500, "--average-degree", 40]
-    status, out, err = run("communities", "mine.txt", "--epsilon", 2, *size, "--blocks", 3, "--correlation", 0.8)
-    assert (status, err) == (0, "")
-    expected = dpgraph.plan(
-        problem="communities", n=500, average_degree=40, epsilon=2.0, blocks=3, correlation=0.8, communities="auto"
-    )
-    assert expected.table() in out
-    assert "\nadjacency bits " in out
-    status, _, err = run("communities", "mine.txt", "--epsilon", 2, *size, "--blocks", 0)
-    assert status == 2
-    assert "blocks must be an integer" in err
-
-
 def test_a_dry_run_knows_whether_the_real_run_is_pure(run):
     for mechanism, delta in (("bounded-iterates", "0"), ("noisy-power", "1e-06")):
         options = ["planted-cut", "--epsilon", "1", "--delta", "1e-6", "--mechanism", mechanism, "--dry-run"]
@@ -501,18 +484,6 @@ def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it
     status, out, err = run("max-cut", "mine.txt", *PRIVACY, "--dry-run")
     assert (status, out) == (2, "")
     assert "--average-degree" in err
-
-
-def test_dry_runs_of_tables_need_only_their_shape(run, tmp_path):
-    status, out, _ = run("covariance", "none.csv", "--epsilon", 1, "--dry-run", "--shape", 5000, 8)
-    assert status == 0
-    real = dpgraph.private_covariance(np.zeros((5000, 8)), epsilon=1.0)
-    assert real.privacy.table() in out
-    status, out, _ = run("marginals", "none.csv", *PRIVACY, "--dry-run", "--shape", 1000, 4)
-    assert status == 0
-    assert "parities" in out
-    for command in (["covariance", "none.csv", "--epsilon", 1], ["marginals", "none.csv", *PRIVACY]):
-        assert run(*command, "--dry-run")[0] == 2
 
 
 # --- completion ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import dpgraph
 from dpgraph import compiled
 from dpgraph.compiled import KERNELS, at_once
 from dpgraph.interfaces.cli import main
-from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.linalg.subgraphs import PATTERNS
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ SMALL = {
     "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0)),
     "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
     "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
-    "counts": lambda G: dpgraph.private_subgraph_counts(G, tuple(ORDERS), epsilon=4.0, rng=0).counts,
+    "counts": lambda G: dpgraph.private_subgraph_counts(G, PATTERNS, epsilon=4.0, rng=0).counts,
 }
 
 

@@ -18,7 +18,7 @@ import dpgraph
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Pages whose examples are run by other tests, or need a cluster.
-ELSEWHERE = ("networkx.md", "planning.md", "distributed.md")
+ELSEWHERE = ("networkx.md", "distributed.md")
 #: Pages whose examples are run here.
 PAGES = [
     path.relative_to(REPOSITORY).as_posix()
@@ -58,6 +58,13 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch, c
         # Noise differs from run to run, the number of lines does not.
         printed = capsys.readouterr().out
         assert page in SHORT or printed.count("\n") == shown.count("\n"), f"what this prints is not shown:\n{block}"
+
+
+def test_from_messy_mails_to_a_report_are_ten_lines():
+    (script,) = re.findall(
+        r"```python\n(.*?)```", (REPOSITORY / "docs" / "mail-report.md").read_text(), flags=re.DOTALL
+    )
+    assert script.count("\n") <= 10
 
 
 #: Pages of ways in, and of what is not private.

@@ -116,44 +116,6 @@ def test_a_seeded_result_is_marked_in_the_picture():
     assert "SEEDED" not in texts(plot.plot_cut(result_with([0, 1])))
 
 
-def test_the_exact_matrix_is_marked_as_not_private_and_shows_the_exact_weights():
-    G = nx.complete_bipartite_graph(3, 4)
-    G.add_edge(0, 1)
-    shown = texts(plot.plot_adjacency(G, [0, 0, 0, 1, 1, 1, 1], title="toy"))
-    assert shown.startswith("NOT PRIVATE: data owner only")
-    assert "12\n92.3%" in shown
-    assert "1\n7.7%" in shown
-
-
-def test_edges_across_are_drawn_off_the_diagonal_blocks():
-    G = nx.complete_bipartite_graph(2, 2)
-    figure = plot.plot_adjacency(nx.relabel_nodes(G, {0: 0, 1: 2, 2: 1, 3: 3}), [0, 0, 1, 1])
-    pixels = np.asarray(figure.axes[0].images[0].get_array())
-    white = (pixels == 1).all(axis=2)
-    # Vertices 0..3 come in the order 0, 2, 1, 3 of the relabelled graph: sides {0, 2} and {1, 3}.
-    np.testing.assert_array_equal(white, np.kron(np.eye(2), np.ones((2, 2))))
-
-
-def test_large_graphs_are_drawn_as_densities_of_bounded_size():
-    A, labels = datasets.planted_cut_sparse(20_000, 4, -0.75, rng=0)
-    figure = plot.plot_adjacency(A, labels)
-    assert figure.axes[0].images[0].get_array().shape == (500, 500, 3)
-
-
-def test_weights_isolated_vertices_and_tuple_labels_are_drawn():
-    G = nx.grid_2d_graph(3, 3)
-    nx.set_edge_attributes(G, -2.0, "w")
-    G.add_node("alone")
-    assert plot.figure_bytes(plot.plot_adjacency(G, [0, 1] * 5, weight="w")).startswith(PNG)
-    assert plot.figure_bytes(plot.plot_adjacency(nx.empty_graph(3), [0, 0, 0])).startswith(PNG)
-
-
-@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2], [[0, 1, 1]], [0, 1, 0.5]])
-def test_labels_that_do_not_fit_the_graph_are_refused(labels):
-    with pytest.raises(InvalidParameterError, match="one 0 or 1 for each of the 3 vertices"):
-        plot.plot_adjacency(nx.path_graph(3), labels)
-
-
 def test_pictures_are_written_in_the_format_of_the_file_name():
     figure = plot.plot_cut(result_with([0, 1]))
     assert plot.figure_bytes(figure, ".pdf").startswith(b"%PDF")
@@ -197,21 +159,6 @@ def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_refere
     for nothing in ({}, {"auto": []}):
         with pytest.raises(InvalidParameterError, match="curve"):
             plot.plot_privacy_utility(nothing)
-
-
-def test_the_trace_of_the_solver_is_drawn_and_marked_as_exact():
-    G = nx.petersen_graph()
-    colours = dpgraph.TwoCSP.from_networkx(nx.wheel_graph(6), "coloring", 3)
-    for result in (
-        dpgraph.max_cut(G, seeds=3, rng=0),
-        dpgraph.max_bisection(G, seeds=3, rng=0),
-        dpgraph.max_2csp(colours, seeds=2, rng=0, sweeps=5),
-    ):
-        figure = plot.plot_correlation_trace(result, title="Petersen")
-        assert "exact data, not private" in figure.get_suptitle()
-        for axes, field in zip(figure.axes, ("global_correlation", "local_correlation", "value"), strict=True):
-            np.testing.assert_array_equal(axes.lines[0].get_ydata(), [getattr(entry, field) for entry in result.trace])
-        assert plot.figure_bytes(figure).startswith(PNG)
 
 
 def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
@@ -379,10 +326,8 @@ def pictures_of_odd_names():
     )
     communities = dpgraph.private_communities(G, communities=2, **noise)
     return {
-        "plot_adjacency": plot.plot_adjacency(G, [0, 1, 0, 1], title=ODD),
         "plot_benchmark": plot.plot_benchmark([[Panel(ODD, "share", True, {ODD: [(1, 0.6, 0.1)]}, {})]]),
         "plot_communities": plot.plot_communities(communities, title=ODD),
-        "plot_correlation_trace": plot.plot_correlation_trace(dpgraph.max_cut(G, seeds=1, rng=0), title=ODD),
         "plot_cut": plot.plot_cut(result_with([0, 1]), title=ODD),
         "plot_degree_distribution": plot.plot_degree_distribution(
             dpgraph.private_degree_distribution(G, **noise), title=ODD

@@ -13,6 +13,8 @@ import pytest
 import dpgraph
 from dpgraph import datasets, edge_frame
 from dpgraph.interfaces.cli import main
+from dpgraph.sklearn import PrivatePCA
+from tests.about import about
 
 STAFF = ["ann", "bob", "cem", "dan"]
 MAILS = pd.DataFrame({"from": ["Ann", "bob ", None, "zoran"], "to": ["bob", "CEM", "ann", "ann"], "n": [1, 2, -1, 3]})
@@ -56,6 +58,8 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(nx.DiGraph(CLUB), epsilon=1, **pay), "undirected"),
     (lambda pay: dpgraph.private_degrees(nx.Graph(), epsilon=1, **pay), "at least one vertex"),
     (lambda pay: dpgraph.private_degrees(np.ones((2, 3)), epsilon=1, **pay), "square"),
+    (lambda pay: dpgraph.private_marginals(pl.DataFrame({"a": ["x", "y"]}), 1, epsilon=1, **pay), "categories="),
+    (lambda pay: dpgraph.private_covariance(pd.DataFrame({"a": ["x"]}, dtype="str"), epsilon=1, **pay), "real numbers"),
     (lambda pay: dpgraph.private_subgraph_counts(CLUB, "triangles", epsilon=1, **pay), "'triangle'"),
     (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, communities="four", **pay), "communities must be"),
     (lambda pay: dpgraph.__getattr__("private_comunities"), "private_communities"),
@@ -64,9 +68,11 @@ CALLS = [
     (lambda pay: datasets.load("a/b.csv"), "read_edgelist"),
     (lambda pay: mails(), r"3 of 4 rows name a vertex outside .*casefold.* would match 2 .* No budget"),
     (lambda pay: mails(normalize="casefold"), "1 of 4 rows lack a name"),
-    (lambda pay: mails(normalize="lower"), "strip, casefold"),
+    (lambda pay: mails(normalize="lower"), "exact, strip, casefold"),
     (lambda pay: mails(normalize=lambda name: name / 2, unknown="drop"), "normalize= failed with TypeError"),
     (lambda pay: mails(unknown="ignore"), "raise, drop"),
+    (lambda pay: mails(unknown="drop"), 'casefold.* would match 2 of them; or normalize="exact"'),
+    (lambda pay: mails(nodes=["eva", "fay"], unknown="drop", normalize="strip"), "no row is left"),
     (lambda pay: clean(source="sender"), "its columns are 'from', 'to', 'n'"),
     (lambda pay: clean(weight="m"), "its columns are"),
     (lambda pay: edge_frame(MAILS.assign(n=-1), nodes="frame", unknown="drop", source="from", target="to", weight="n"),
@@ -112,7 +118,9 @@ LINES = [
     ("degrees names.csv --nodes staff.txt --epsilon 1", "2 of 3 rows name a vertex outside --nodes"),
     ("degrees names.csv --nodes staff.txt --epsilon 1 --normalize lower", "strip, casefold"),
     ("degrees names.csv --nodes staff.txt --epsilon 1 --unknown skip", "raise, drop"),
-    ("degrees names.csv --nodes nobody.txt --epsilon 1", "name of a file of one vertex a line"),
+    ("degrees names.csv --nodes nobody.txt --epsilon 1", "no such file: nobody.txt"),
+    ("degrees names.csv --nodes nobody --epsilon 1", "name of a file of one vertex a line"),
+    ("degrees names.csv --nodes staff.txt --unknown drop --epsilon 1", "--normalize casefold"),
     ("degrees org.csv --epsilon 1", "--header yes or --header no"),
     ("degrees org.csv --nodes staff.txt --epsilon 1", "--header yes or --header no"),
     ("degrees latin.csv --epsilon 1", "--encoding cp1252"),
@@ -211,6 +219,45 @@ def test_tables_of_all_libraries_are_the_same_graph():
         weighted = dpgraph.private_degrees(G, epsilon=4, weight="n", max_weight=9, rng=0)
         found.append((*weighted.values, *dpgraph.private_degrees(G, epsilon=4, rng=1).values))
     assert found[0] == found[1] == found[2]
+
+
+def test_records_of_all_libraries_are_the_same():
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    numbers, bits = rng.normal(size=(60, 3)) / 3, rng.integers(0, 2, (60, 3))
+    values = {"city": rng.choice(["Bern", "Graz"], 60).tolist()}
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        table = make(dict(zip("abc", numbers.T, strict=True)))
+        with about(make):
+            for adjacency in ({}, {"adjacency": "add-remove", "n_records": 90}):
+                one, other = (dpgraph.private_covariance(X, epsilon=1, rng=0, **adjacency) for X in (numbers, table))
+                assert np.array_equal(one.matrix, other.matrix)
+            assert PrivatePCA(2, epsilon=4.0, random_state=1).fit(table).transform(table).shape == (60, 2)
+            assert dpgraph.private_singular_subspace(table, 1, epsilon=1, max_norm=1.0, rng=1).right.shape == (3, 1)
+            noisy = [
+                dpgraph.private_cosine_similarities(X, sensitivity=0.1, epsilon=4, delta=1e-6, rng=2).matrix
+                for X in (numbers, table)
+            ]
+            assert np.array_equal(*noisy)
+            answers = dpgraph.private_marginals(
+                make(dict(zip("abc", bits.T, strict=True)) | values),
+                2,
+                epsilon=1,
+                categories={"city": ["Bern", "Graz"]},
+            )
+            assert answers.columns == ("a", "b", "c", "city")
+    histogram = np.arange(4.0)
+    columns = (
+        histogram,
+        pd.Series(histogram),
+        pl.Series(histogram),
+        pa.array(histogram),
+        pa.chunked_array([histogram]),
+    )
+    answers = [dpgraph.private_linear_queries(np.eye(4), x, epsilon=1, rng=3).answers for x in columns]
+    assert all(np.array_equal(answers[0], other) for other in answers)
+    with pytest.raises(dpgraph.DPGraphError, match="different names"):
+        dpgraph.private_covariance(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), epsilon=1)
 
 
 def test_results_are_text_and_tables(tmp_path):

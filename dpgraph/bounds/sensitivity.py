@@ -63,6 +63,16 @@ def partition_weight(max_weight: float) -> float:
     return max_weight
 
 
+def split_table(max_weight: float) -> tuple[float, float]:
+    """Change in l1 and l2 of what fixed labels earn of all tables and what they leave of the largest entries.
+
+    2 w and sqrt(2) w. *Proof.* One pair's table changes; its entries lie in [0, w]. With e the entry that the labels
+    choose and m the largest, the numbers are sums of e and of m - e. Each changes by at most w, as 0 <= e <= m <= w.
+    Both do where e goes from 0 to m = w.
+    """
+    return 2.0 * max_weight, math.sqrt(2.0) * max_weight
+
+
 def advantage(max_weight: float, share: float) -> float:
     """Change of what a *fixed* answer earns less a share f in [0, 1] of all that there is: max(f, 1 - f) w.
 

@@ -10,9 +10,6 @@ from dpgraph.typing import FloatArray, IntArray
 #: Adjacency matrix, vertices, and whether the entries are weights.
 EdgeList = tuple[sparse.csr_array, tuple[Hashable, ...], bool]
 
-#: Arcs without weights beyond so many are merged by compiled code; below, importing the compiler takes longer.
-_MANY = 2**20
-
 
 def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | None = None) -> sparse.csr_array:
     """Symmetric matrix without diagonal from a list of arcs between n vertices; entries are 1 without `weights`.
@@ -21,23 +18,21 @@ def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | N
     of the two directions the larger counts, because most files that list both mean one edge. Both rules map
     neighbouring graphs to neighbouring graphs.
     """
-    if weights is None and len(tails) > _MANY:
-        from dpgraph.datasets.kernels import symmetric_pattern
-
-        pointers, columns = symmetric_pattern(n, tails, heads)
-        return sparse.csr_array((np.ones(len(columns)), columns, pointers), shape=(n, n))
     proper = tails != heads
     tails, heads = tails[proper].astype(np.int64), heads[proper].astype(np.int64)
-    arcs = 2 * (np.minimum(tails, heads) * n + np.maximum(tails, heads)) + (tails < heads)
+    pairs = np.minimum(tails, heads) * n + np.maximum(tails, heads)
+    if weights is None:
+        pairs.sort()
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        return symmetric(n, *np.divmod(pairs, n), np.ones(len(pairs)))
+    arcs = 2 * pairs + (tails < heads)
     order = np.argsort(arcs, kind="stable")
     arcs = arcs[order]
     new = np.diff(arcs, prepend=-1) > 0
     first = np.flatnonzero(np.diff(arcs[new] // 2, prepend=-1))
-    data = np.ones(len(first))
-    if weights is not None:
-        sums = np.bincount(np.cumsum(new) - 1, weights=weights[proper][order])
-        with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
-            data = np.maximum.reduceat(sums, first, dtype=np.float64)
+    sums = np.bincount(np.cumsum(new) - 1, weights=weights[proper][order])
+    with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
+        data = np.maximum.reduceat(sums, first, dtype=np.float64)
     return symmetric(n, *np.divmod(arcs[new][first] // 2, n), data)
 
 

@@ -110,7 +110,7 @@ def load(name: str, *, data_dir: AnyPath | None = None, download: bool = True, p
     download, progress : bool
         Fetch a graph that is on this machine nowhere (the default), and show a progress bar of that on stderr. Files
         are kept in the cache (the environment variable ``DPGRAPH_CACHE``, by default the user's cache folder); their
-        checksum is recorded the first time and verified from then on. An interrupted download is continued.
+        checksum is recorded the first time and verified from then on.
 
     Returns
     -------

@@ -1,12 +1,13 @@
 r"""Random graphs with given degrees, communities, edges between these, and triangles. All of it is public.
 
-Two steps, as in BTER (Seshadhri, Kolda, Pinar 2012), here inside communities:
+Two steps:
 
-1. *Groups.* The vertices of a community, by decreasing degree, form groups, each with as many vertices as its least
-   degree allows. In a group each pair is an edge with probability rho, which makes about rho^3 s^3/6 triangles in a
-   group of s vertices. A vertex joins a group that has edges to spare, if it finds one, with rho d edges to random
-   members. So few groups stand alone, and triangles do not break a community up. Degrees here are what a vertex has
-   inside its community: d times the part of the community's edges that stay inside.
+1. *Groups.* A vertex of degree d is a member of several groups, about d^(1/2) times as many as another one, and every
+   two members of a group are joined. A group has one member more than what its members spend of their degrees on it. So
+   the fewer and larger groups a vertex has, the more triangles there are. Groups overlap: no set of few of them has
+   most edges of its vertices to itself, which would make communities of its own. Most members of a group are of one
+   community, the others come from elsewhere, such that all groups together have the wanted edges between communities
+   (a symmetric factorisation of these: Ding, He, Simon 2005, by the updates of Lee and Seung for the divergence).
 2. *Stubs.* What is left of each degree is as many stubs. A stub of a vertex in community a goes to community b with
    probability proportional to the edges between a and b that are still missing. Stubs are joined at random. Loops and
    double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
@@ -14,8 +15,8 @@ Two steps, as in BTER (Seshadhri, Kolda, Pinar 2012), here inside communities:
 
 References
 ----------
-C. Seshadhri, T. G. Kolda, A. Pinar, "Community structure and scale-free collections of Erdos-Renyi graphs", Physical
-Review E 85 (2012).
+M. E. J. Newman, "Properties of highly clustered networks", Physical Review E 68 (2003) (groups that overlap).
+C. Ding, X. He, H. D. Simon, "On the equivalence of nonnegative matrix factorization and spectral clustering", SDM 2005.
 """
 
 import numpy as np
@@ -24,18 +25,19 @@ from scipy import sparse
 from dpgraph.compiled import at_once, njit
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
+from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
-#: Groups that a vertex looks at before it begins one of its own.
-_GROUPS_TRIED = 20
-#: Steps of the search for the density of groups, and the relative error of the triangles at which it ends.
-_STEPS, _CLOSE = 7, 0.01
+#: Rounds in which edges between communities are made of groups.
+_UPDATES = 100
+#: Steps of the search for the tightness, and the relative error of the triangles at which it ends.
+_STEPS, _CLOSE = 10, 0.01
 
 
 def draw_graph(
-    degrees: IntArray, labels: IntArray, edges: FloatArray, density: float, rng: np.random.Generator
+    degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> sparse.csr_array:
     """A random simple graph, as a symmetric 0/1 matrix.
 
@@ -45,17 +47,14 @@ def draw_graph(
         Wanted degree, and community 0, ..., K - 1, of each vertex.
     edges : ndarray, shape (K, K)
         Wanted edges between communities, symmetric, and inside them on the diagonal.
-    density : float
-        Probability rho of a pair inside a group, in [0, 1].
+    tightness : float
+        One over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each vertex has one
+        group, and groups become more equal in degree: there are the most triangles at 2.
     rng : numpy.random.Generator
         Public randomness.
     """
     n = degrees.size
-    order = np.lexsort((-degrees, labels))
-    inside = 2 * np.diag(edges) / np.maximum(edges.sum(axis=1) + np.diag(edges), 1e-12)
-    within = np.rint(degrees * inside[labels]).astype(np.int64)
-    grouped = on_thread(at_once(_pairs_in_groups, 4.0 * within.sum()), within[order], labels[order], density, rng)
-    pairs = [np.column_stack([order[ends] for ends in grouped])]
+    pairs = [_grouped(degrees, labels, edges, tightness, rng) if tightness > 0 else np.empty((0, 2), dtype=np.int64)]
     left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
         left -= np.bincount(pairs[-1].ravel(), minlength=n)
@@ -64,133 +63,150 @@ def draw_graph(
     left -= np.bincount(pairs[-1].ravel(), minlength=n)
     rest = rng.permutation(np.repeat(np.arange(n), np.maximum(left, 0)))
     ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
-    by_label = np.argsort(labels[ends], kind="stable")
-    starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
+    by_label = np.argsort(labels[ends].astype(np.min_scalar_type(len(edges))), kind="stable")  # by radix
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels[ends], minlength=len(edges)))])
     simple = at_once(_made_simple, 16.0 * ends.size)
     tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
-    half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
-    return sparse.csr_array(half + half.T)
+    both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
+    A = sparse.coo_array((np.ones(2 * tails.size), both), shape=(n, n)).tocsr()
+    A.sort_indices()
+    return A
 
 
-def fit_density(
+def fit_tightness(
     degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
 ) -> float:
-    """The density of groups at which a drawn graph has about so many triangles.
+    """The tightness of groups at which a drawn graph has about so many triangles; 2 if no drawn graph has them.
 
-    Triangles grow about linearly with rho^3: the search interpolates between two densities, one with too few triangles
-    and one with too many, by drawing a graph at each.
+    The search interpolates between two graphs, one with too few triangles and one with too many. The numbers of two
+    drawn graphs differ by about the root of what is wanted, or more: so close is enough.
     """
 
-    def excess(cube: float) -> float:
-        A = draw_graph(degrees, labels, edges, cube ** (1 / 3), rng)
+    def excess(tightness: float) -> float:
+        A = draw_graph(degrees, labels, edges, tightness, rng)
         return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
 
+    close = max(_CLOSE * triangles, triangles**0.5)
     low, high = 0.0, 1.0
-    few, many = excess(low), excess(high)
-    if few >= 0 or many <= 0:
-        return 0.0 if few >= 0 else 1.0
+    if (few := excess(low)) >= -close:
+        return low
+    if (many := excess(high)) < -close:
+        low, high, few, many = 1.0, 2.0, many, excess(2.0)
+    if many <= close:
+        return high
     for _ in range(_STEPS):
-        middle = low + (high - low) * min(max(-few / (many - few), 0.1), 0.9)
+        middle = low + (high - low) * min(max(-few / (many - few), 0.01), 0.99)
         found = excess(middle)
-        if abs(found) <= _CLOSE * triangles:
-            return float(middle ** (1 / 3))
+        if abs(found) <= close:
+            return middle
         low, high, few, many = (middle, high, found, many) if found < 0 else (low, middle, few, found)
-    return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
+    return low + (high - low) * -few / (many - few)
+
+
+def _grouped(
+    degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
+) -> IntArray:
+    """Pairs inside groups: none twice, and not more than there should be of a vertex or between two communities."""
+    n, rest = degrees.size, min(1.0, 2.0 - tightness)
+    members, kinds, shares = _memberships(degrees.astype(np.float64), labels, _mixture(edges), tightness, rng)
+    places = np.log(shares) + SYNTHESIS.group_spread * rest * rng.standard_normal(members.size)
+    order = np.argsort(kinds * (2 * np.abs(places).max(initial=1.0) + 1) - places)
+    members, kinds, room = members[order], kinds[order], (shares + rng.random(members.size)).astype(np.int64)[order]
+    filled, missing = at_once(_filled_groups, 4.0 * degrees.sum()), np.rint(edges).astype(np.int64)
+    tails, heads = on_thread(filled, members, kinds, room, labels[members], degrees.copy(), missing)
+    codes = np.sort(np.minimum(tails, heads) * n + np.maximum(tails, heads))
+    codes = codes[np.diff(codes, prepend=-1) > 0]
+    return np.column_stack([codes // max(n, 1), codes % max(n, 1)])
+
+
+def _memberships(
+    degrees: FloatArray, labels: IntArray, mixture: FloatArray, tightness: float, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Members of groups: vertices, the communities whose groups they are in, and what a group gets of the degree.
+
+    What a vertex has inside goes to one group of its own community or to more. It is in a group of another community
+    only if a share is left for that, so that a vertex of small degree does not move there.
+    """
+    n, K, rest = degrees.size, len(mixture), min(1.0, 2.0 - tightness)
+    typical = max(float(degrees @ degrees) / max(degrees.sum(), 1.0), 1.0)
+    groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
+    share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
+    own = np.maximum(np.rint(inside / share), 1.0)
+    own_share = inside / own
+    own *= np.minimum(own_share / 2, 1.0) ** 2  # two edges make a triangle: fewer have fewer groups
+    foreign = np.where(share >= 2, (degrees - inside) / share, 0.0)
+    home, away = (np.repeat(np.arange(n), np.floor(count + rng.random(n)).astype(np.int64)) for count in (own, foreign))
+    others = np.cumsum(mixture - np.diag(np.diag(mixture)) + 1e-12, axis=1)
+    others = others / others[:, -1:] + np.arange(K)[:, None]
+    kinds = np.searchsorted(others.ravel(), labels[away] + rng.random(away.size)) - K * labels[away]
+    shares = np.maximum(np.concatenate([own_share[home], share[away]]), 2.0)
+    return np.concatenate([home, away]), np.concatenate([labels[home], np.minimum(kinds, K - 1)]), shares
+
+
+def _mixture(edges: FloatArray) -> FloatArray:
+    """What part of its groups a vertex of community a (row) has among those of community b.
+
+    With M the numbers of group members, M diag(1/column sums) M^T comes near to the numbers of ends of edges.
+    """
+    ends = edges + np.diag(np.diag(edges))
+    members = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
+    for _ in range(_UPDATES):
+        parts = members / members.sum(axis=0)
+        members = members * ((ends / (members @ parts.T)) @ parts) + 1e-9
+    rows: FloatArray = members / members.sum(axis=1, keepdims=True)
+    return rows
 
 
 @njit(nogil=True)
-def _pairs_in_groups(
-    degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator, stop: Stop
+def _filled_groups(
+    members: IntArray,
+    kinds: IntArray,
+    room: IntArray,
+    community: IntArray,
+    left: IntArray,
+    missing: IntArray,
+    stop: Stop,
 ) -> tuple[IntArray, IntArray]:
-    """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each.
+    """All pairs inside groups: members one after another, as many as the first of them has `room` for, of one kind.
 
-    Group g are ``sizes[g]`` places from ``begins[g]`` on, and those that have joined it. It can spare ``spare[g]``
-    edges; ``left`` are the edges that a place still has.
+    A pair is left out if one of both has no edge `left`, or if none is `missing` between their communities.
     """
-    n = degrees.size
-    left, spare = degrees.copy(), np.zeros(n)
-    group, begins, sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    pairs = np.empty((2, degrees.sum() + 2 * n), dtype=np.int64)
-    size = groups = community = place = 0
-    while place < n and not stop[0]:
-        if labels[place] != labels[community]:
-            community = place
-        near = _near_group(group[community:place], spare, sizes, density * degrees[place], rng)
-        if near >= 0:
-            members = begins[near], sizes[near]
-            joined = _join_group(place, members, density * degrees[place], left, pairs[:, size:], rng)
-            spare[near] -= joined
-            size, group[place], place = size + joined, near, place + 1
-            continue
-        end = place + 1
-        while end < n and labels[end] == labels[community] and degrees[end] >= end - place:
+    pairs = np.empty((2, left.sum() // 2 + 1), dtype=np.int64)
+    size = begin = 0
+    while begin < members.size and not stop[0]:
+        end = begin + 1
+        while end < members.size and kinds[end] == kinds[begin] and end - begin <= room[begin]:
             end += 1
-        if end - place > 2:
-            size += _fill_group(place, end, density, left, pairs[:, size:], rng)
-            spare[groups] = density * left[place:end].sum()
-        begins[groups], sizes[groups], group[place:end] = place, end - place, groups
-        groups, place = groups + 1, end
+        for i in range(begin, end):
+            for j in range(i + 1, end):
+                u, v, a, b = members[i], members[j], community[i], community[j]
+                if u != v and left[u] > 0 and left[v] > 0 and missing[a, b] > 0:
+                    pairs[0, size], pairs[1, size] = u, v
+                    size += 1
+                    left[u] -= 1
+                    left[v] -= 1
+                    missing[a, b] -= 1
+                    missing[b, a] -= int(a != b)
+        begin = end
     return pairs[0, :size], pairs[1, :size]
-
-
-@njit()
-def _near_group(group: IntArray, spare: FloatArray, sizes: IntArray, wanted: float, rng: np.random.Generator) -> int:
-    """A group of an earlier vertex of the community, with `wanted` members and edges to spare; -1 if none is found."""
-    for _ in range(_GROUPS_TRIED if group.size else 0):
-        other = group[int(rng.random() * group.size)]
-        if spare[other] >= wanted and sizes[other] >= wanted:
-            return int(other)
-    return -1
-
-
-@njit()
-def _fill_group(begin: int, end: int, density: float, left: IntArray, pairs: IntArray, rng: np.random.Generator) -> int:
-    """Write random pairs of the places of a group; return how many."""
-    size = 0
-    for i in range(begin, end):
-        for j in range(i + 1, end):
-            if rng.random() < density:
-                pairs[0, size], pairs[1, size] = i, j
-                size += 1
-                left[i] -= 1
-                left[j] -= 1
-    return size
-
-
-@njit()
-def _join_group(
-    place: int, members: tuple[int, int], wanted: float, left: IntArray, pairs: IntArray, rng: np.random.Generator
-) -> int:
-    """Write pairs of a place and of random members of a group (from a place on, so many); return how many."""
-    begin, count = members
-    size, most = 0, int(wanted + rng.random())
-    for _ in range(2 * most):
-        member = begin + int(rng.random() * count)
-        if size < most and left[member] > 0 and not (pairs[1, :size] == member).any():
-            pairs[0, size], pairs[1, size] = place, member
-            size += 1
-            left[member] -= 1
-    left[place] -= size
-    return size
 
 
 def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:
     """Pairs of stubs: each chooses a community by the missing edges, and stubs that chose each other's are joined."""
-    K = len(missing)
+    K, stubs = len(missing), rng.permutation(stubs)
     weights = np.maximum(missing + missing.T, 0.0) + 1e-12
     own = labels[stubs]
     cumulative = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True) + np.arange(K)[:, None]
     wanted = np.searchsorted(cumulative.ravel(), rng.random(stubs.size) + own, side="right") - K * own
     wanted = np.clip(wanted, 0, K - 1)
     side = np.where(own == wanted, rng.integers(0, 2, stubs.size), own > wanted)
-    between = np.minimum(own, wanted) * K + np.maximum(own, wanted)
-    order = np.lexsort((rng.random(stubs.size), side, between))
-    kind = (2 * between + side)[order]
-    place = np.arange(stubs.size) - np.searchsorted(kind, kind)  # among the stubs of one kind
-    match = (between[order] << 40) + place
-    lower, upper = kind % 2 == 0, kind % 2 == 1
-    _, first, second = np.intersect1d(match[lower], match[upper], assume_unique=True, return_indices=True)
-    return np.column_stack([stubs[order][lower][first], stubs[order][upper][second]])
+    kind = 2 * (np.minimum(own, wanted) * K + np.maximum(own, wanted)) + side
+    order = np.argsort(kind.astype(np.min_scalar_type(2 * K * K)), kind="stable")  # by radix, for few communities
+    counts = np.bincount(kind, minlength=2 * K * K)
+    place = np.arange(stubs.size) - np.repeat(np.cumsum(counts) - counts, counts)  # among the stubs of one kind
+    kept = place < np.repeat(np.repeat(counts.reshape(-1, 2).min(axis=1), 2), counts)
+    upper = np.repeat(np.arange(counts.size) % 2 == 1, counts)
+    return np.column_stack([stubs[order[kept & ~upper]], stubs[order[kept & upper]]])
 
 
 @njit()

@@ -8,6 +8,7 @@ whole.
 
 from collections.abc import Sequence
 from decimal import Decimal
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -34,6 +35,8 @@ def container_shape(X: Any, dimensions: int = 2) -> tuple[int, ...]:
     A masked array is refused: libraries disagree on whether a masked entry counts, and it must not count by accident.
     """
     refuse_masked(X)
+    if is_arrow(X):
+        return (len(X), len(X.schema)) if hasattr(X, "schema") else (len(X),)
     if hasattr(X, "shape"):
         return tuple(X.shape)
     if isinstance(X, (list, tuple)):
@@ -86,6 +89,30 @@ def refuse_masked(X: Any) -> None:
         )
 
 
+def is_arrow(X: Any) -> bool:
+    """Whether something is a table or a column of pyarrow."""
+    return type(X).__module__.startswith("pyarrow.") and (hasattr(X, "schema") or hasattr(X, "type"))
+
+
+def declared(X: Any) -> Any:
+    """What has the public declaration of a container: an empty frame of polars for pyarrow, else the container."""
+    if not is_arrow(X):
+        return X
+    arrow, pl = import_module("pyarrow"), import_module("polars")
+    schema = X.schema if hasattr(X, "schema") else arrow.schema([("", X.type)])
+    try:
+        return pl.from_arrow(schema.empty_table())
+    except (pl.exceptions.PolarsError, TypeError, ValueError):
+        raise InvalidParameterError(
+            "expected columns of different names that hold numbers, texts or dates; got a table of pyarrow with others"
+        ) from None
+
+
+def as_frame(X: Any) -> Any:
+    """After the debit: a table or a column of pyarrow as one of polars, which shares its memory; else the container."""
+    return import_module("polars").from_arrow(X) if is_arrow(X) else X
+
+
 def _length(row: Any) -> tuple[int, ...]:
     if hasattr(row, "shape"):
         return tuple(row.shape)[:1]
@@ -94,10 +121,10 @@ def _length(row: Any) -> tuple[int, ...]:
 
 def _entry_types(X: Any) -> list[Any]:
     """What a container declares of its entries, for each column if it has columns."""
-    declared = getattr(X, "dtypes", None)  # of a frame
-    if declared is None:
+    types = getattr(declared(X), "dtypes", None)  # of a frame
+    if types is None or getattr(X, "ndim", 2) == 1:
         return [X.dtype] if hasattr(X, "dtype") else []
-    return list(declared)
+    return list(types)
 
 
 def _is_real(dtype: Any) -> bool:
@@ -117,7 +144,7 @@ def read_array(X: Any, shape: tuple[int, ...]) -> FloatArray:
     Whatever is no finite real number, or no array of that shape, is refused in the same words.
     """
     try:
-        numbers = as_numbers(np.asarray(X))
+        numbers = as_numbers(np.asarray(as_frame(X)))
         masked = isinstance(X, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in X)
         fits = not masked and numbers.shape == tuple(shape) and bool(np.isfinite(numbers).all())
     except MemoryError:  # says nothing of the entries

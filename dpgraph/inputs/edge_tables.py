@@ -18,7 +18,7 @@ from dpgraph.inputs.arrays import as_numbers
 from dpgraph.typing import BoolArray, IntArray
 
 Unknown = Literal["raise", "drop"]
-Normalize = Literal["strip", "casefold"] | Callable[[Any], Hashable] | None
+Normalize = Literal["exact", "strip", "casefold"] | Callable[[Any], Hashable] | None
 
 #: Positions of names that are no vertices.
 _UNKNOWN, _MISSING = -1, -2
@@ -38,7 +38,7 @@ class NameRules:
     def __post_init__(self) -> None:
         check_choice("unknown", self.unknown, ("raise", "drop"))
         if self.normalize is not None and not callable(self.normalize):
-            check_choice("normalize (None, a function, or a word)", self.normalize, ("strip", "casefold"))
+            check_choice("normalize (None, a function, or a word)", self.normalize, ("exact", "strip", "casefold"))
 
     def __call__(self, name: Any) -> Any:
         """The name as it is compared; what is missing stays so."""
@@ -54,7 +54,7 @@ class NameRules:
                     "and returns something hashable. No budget was spent"
                 ) from None
             return found
-        if self.normalize is None or not isinstance(name, str):
+        if self.normalize in (None, "exact") or not isinstance(name, str):
             return name
         return name.strip() if self.normalize == "strip" else name.strip().casefold()
 
@@ -75,6 +75,8 @@ class EdgeSummary:
         Rows of the table, those that are edges, and those that `unknown="drop"` left out.
     unknown, unknown_vertices, missing : int
         Rows with a name outside the public vertex set, how many such names there are, and rows that lack a name.
+    casefold : int
+        Rows with an unknown name that ``normalize="casefold"`` would match.
     self_loops, duplicates : int
         Kept rows from a vertex to itself, which count nothing, and kept rows whose pair an earlier row has.
     sample, unknown_sample : tuple
@@ -90,6 +92,7 @@ class EdgeSummary:
     unknown: int | None = None
     unknown_vertices: int | None = None
     missing: int | None = None
+    casefold: int | None = None
     self_loops: int | None = None
     duplicates: int | None = None
     sample: tuple[tuple[Hashable, Hashable], ...] = ()
@@ -139,8 +142,11 @@ def match_ends(
         u, v = where[tails], where[heads]
         kept = (u >= 0) & (v >= 0)
     count = _outside(u, v)
-    if rules.unknown == "raise" and any(count.values()):
-        raise InvalidGraphError(_refusal(count, labels, (tails, heads), len(vertices), rules, index))
+    close = _close(names, index, (tails, heads)) - int(np.count_nonzero(kept)) if count["unknown"] else 0
+    # Rows that are to be dropped, but perhaps not those that are meant: nothing may be spent on what is left.
+    doubtful = len(kept) > 0 and (not kept.any() or (close > 0 and rules.normalize is None))
+    if any(count.values()) and (rules.unknown == "raise" or doubtful):
+        raise InvalidGraphError(_refusal(count, len(kept), len(vertices), close, rules))
     strange = np.flatnonzero(where == _UNKNOWN)
     summary = EdgeSummary(
         vertices=len(vertices),
@@ -149,6 +155,7 @@ def match_ends(
         dropped=int(np.count_nonzero(~kept)),
         unknown=count["unknown"],
         missing=count["missing"],
+        casefold=close or None,
         unknown_vertices=strange.size,
         unknown_sample=tuple(labels[k] for k in strange[:_SHOWN]),
     )
@@ -178,28 +185,30 @@ def _outside(u: IntArray, v: IntArray) -> dict[str, int]:
     return {name: int(np.count_nonzero((u == mark) | (v == mark))) for name, mark in counted.items()}
 
 
-def _refusal(
-    count: dict[str, int],
-    labels: Sequence[Any],
-    ends: tuple[IntArray, IntArray],
-    n: int,
-    rules: NameRules,
-    index: dict[Any, int],
-) -> str:
+def _close(names: Sequence[Any], index: dict[Any, int], ends: tuple[IntArray, IntArray]) -> int:
+    """Rows whose two names are those of vertices but for capitals, and blanks around them."""
+    folded = {_folded(name) for name in index}
+    close = np.array([_folded(name) in folded and not _is_missing(name) for name in names], dtype=bool)
+    return int(np.count_nonzero(close[ends[0]] & close[ends[1]]))
+
+
+def _refusal(count: dict[str, int], rows: int, n: int, close: int, rules: NameRules) -> str:
     """What to tell the owner of a table that has rows which are no edges."""
-    rows, wrong, advice = len(ends[0]), [], []
+    wrong, advice = [], []
     if count["unknown"]:
         wrong.append(
             f"{count['unknown']} of {rows} rows name a vertex outside nodes=, the public vertex set of {n} vertices"
         )
-        folded = {_folded(name): i for name, i in index.items()}
-        close = np.array([name in index or _folded(name) in folded for name in map(rules, labels)], dtype=bool)
-        left = int(np.count_nonzero(~(close[ends[0]] & close[ends[1]]))) - count["missing"]
-        if (better := count["unknown"] - max(left, 0)) > 0 and rules.normalize != "casefold":
-            advice.append(f'normalize="casefold" (capitals and blanks do not count) would match {better} of them')
+        if close:
+            advice.append(f'normalize="casefold" (capitals and blanks do not count) would match {close} of them')
     if count["missing"]:
         wrong.append(f"{count['missing']} of {rows} rows lack a name")
-    advice.append('unknown="drop" leaves such rows out')
+    if rules.unknown == "raise":
+        advice.append('unknown="drop" leaves such rows out')
+    elif close:
+        advice.append('normalize="exact" says that they are others, which are dropped')
+    else:
+        return f"{', and '.join(wrong)}: no row is left. Correct the table or the set. No budget was spent"
     return (
         f"{', and '.join(wrong)}. Correct the table{' or the set' * bool(count['unknown'])}; or "
         f"{'; or '.join(advice)}. "

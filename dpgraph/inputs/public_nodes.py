@@ -113,7 +113,8 @@ def edge_frame(
         Columns of the ends of an edge.
     unknown : {"raise", "drop"}
         What is done with rows that name a vertex outside `nodes`, or lack a name: all of them are refused, or left out.
-    normalize : None, "strip", "casefold" or callable
+        It is refused to leave out all rows, or with ``normalize=None`` those that "casefold" would match.
+    normalize : None, "exact", "strip", "casefold" or callable
         How names are compared: as they are; without blanks around them; also without capitals; or by what a function
         makes of each. It applies to `nodes`, too; results have the labels of `nodes`.
     weight : str, optional

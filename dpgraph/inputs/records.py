@@ -10,11 +10,24 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import check_structure, read_array, table_shape
+from dpgraph.inputs.arrays import as_frame, check_structure, declared, read_array, table_shape
 from dpgraph.linalg.parities import CHUNK
 from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
+#: Declared types of columns of frames that no 0 and 1 have.
+_NO_NUMBERS = (
+    "String",
+    "StringDtype",
+    "Categorical",
+    "List",
+    "Array",
+    "Struct",
+    "Date",
+    "Datetime",
+    "Duration",
+    "Time",
+)
 #: Numbers of records up to here are counted exactly in double precision.
 _MOST_RECORDS = 2.0**52
 
@@ -45,45 +58,39 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None, adjac
     """
     rows, width = table_shape(data, adjacency)
     check_memory(f"a table of {width} columns", columns=(30, width))
-    columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(width))
-    try:
-        distinct = len(set(columns))
-    except TypeError:  # not hashable, as the columns of a pyarrow table are
-        raise InvalidParameterError(
-            "expected an array, a list or a frame of pandas or polars, which know the labels of their columns; got "
-            f"{type(data).__module__}.{type(data).__qualname__}"
-        ) from None
-    if distinct < len(columns):
+    table = declared(data)
+    columns = tuple(table.columns) if hasattr(table, "columns") else tuple(range(width))
+    if len(set(columns)) < len(columns):
         raise InvalidParameterError("column labels must differ")
     if categories is not None and not isinstance(categories, Mapping):
         raise InvalidParameterError(
             f"categories must map column labels to lists of values; got {type(categories).__name__}"
         )
-    declared = dict(categories or {})
-    unknown = [label for label in declared if label not in columns]
+    listed = dict(categories or {})
+    unknown = [label for label in listed if label not in columns]
     if unknown:
         raise InvalidParameterError(f"categories are declared for columns that do not exist: {unknown[:5]}")
-    values = tuple(_declared_values(data, label, declared.get(label)) for label in columns)
+    values = tuple(_declared_values(table, label, listed.get(label)) for label in columns)
     return Schema(columns, values, rows)
 
 
-def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
-    if declared is None and hasattr(data, "columns"):
+def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tuple[Any, ...]:
+    if values is None and hasattr(data, "columns"):
         # Those of pandas.CategoricalDtype or polars.Enum. polars.Categorical collects its own from the private entries.
         dtype = data[label].dtype
-        declared = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
-    if declared is None:
-        kind = getattr(getattr(data[label] if hasattr(data, "columns") else data, "dtype", None), "kind", "O")
-        if kind in "cmMV":
+        values = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
+    if values is None:
+        dtype = getattr(data[label] if hasattr(data, "columns") else data, "dtype", None)
+        if getattr(dtype, "kind", "O") in "cmMV" or type(dtype).__name__ in _NO_NUMBERS:
             raise InvalidParameterError(
-                f"column {label!r} must hold 0 and 1, or values of categories= that are declared; its type is neither "
-                "number nor text"
+                f"column {label!r} must hold 0 and 1, or values that are declared and public; its type is {dtype}. "
+                f"Pass categories={{{label!r}: [...]}}. No budget was spent"
             )
         return (0, 1)
-    values = tuple(declared)
-    if len(values) < 2 or len(set(values)) < len(values):
-        raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(values)}")
-    return values
+    found = tuple(values)
+    if len(found) < 2 or len(set(found)) < len(found):
+        raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(found)}")
+    return found
 
 
 def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
@@ -105,7 +112,7 @@ def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
 
 
 def _read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
-    table: Any = data
+    data = table = as_frame(data)
     if scipy.sparse.issparse(data):
         check_structure(data)
         table = data.tocsr()

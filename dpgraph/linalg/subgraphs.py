@@ -9,13 +9,16 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
-ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2}
+ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
+#: Those that are subgraphs.
+PATTERNS = tuple(ORDERS)[:-1]
 
 Index = NDArray[np.int32]
 
@@ -44,6 +47,13 @@ class Subgraphs:
     ========  ===============================================  ====================================================
 
     D and A change by at most 1.
+
+    Beside them there is a quarter of the sum over edges of (d_u - 1)(d_v - 1), rounded up: "edge-degrees". With s_u the
+    sum of d_a - 1 over the neighbours a of u, an edge {u, v} more adds q = d_u d_v + s_u + s_v to that sum. So q is at
+    most D1 D2 + S1 + S2, by the two largest d and the two largest s, which only grow with edges. An edge raises D1 and
+    D2 by at most 1, and s_u by d_v, s_v by d_u, s_x of another x by the number of u and v among its neighbours: of two
+    vertices, by at most D1 + D2 together. So it raises that bound by at most 2 (D1 + D2) + 1, and this one by at most
+    4. For whole numbers x and y, rounded up, x/4 and y/4 differ by no more than a quarter of x - y, rounded up.
     """
 
     def __init__(self, indptr: Index, indices: Index) -> None:
@@ -78,6 +88,18 @@ class Subgraphs:
         degrees, vertices = np.unique(self._degrees, return_counts=True)
         return sum(int(k) * math.comb(int(d), leaves) for d, k in zip(degrees, vertices, strict=True))
 
+    @cached_property
+    def _beyond(self) -> IntArray:
+        """The sum of d_a - 1 over the neighbours a of each vertex."""
+        indptr, indices = self._rows
+        sums: IntArray = np.concatenate([[0], np.cumsum(self._degrees[indices] - 1, dtype=np.int64)])
+        return np.diff(sums[indptr])
+
+    def _edge_degree_widths(self) -> tuple[int, ...]:
+        """Quarters of D1 D2 + S1 + S2 and of 2 (D1 + D2) + 1, rounded up."""
+        (second, first), beyond = (np.sort(np.append(x, [0, 0]))[-2:].tolist() for x in (self._degrees, self._beyond))
+        return -(-(first * second + sum(beyond)) // 4), (first + second + 2) // 2
+
     def count(self, pattern: str) -> int:
         """How many copies of the pattern there are."""
         counts: dict[str, Callable[[], int]] = {
@@ -87,6 +109,7 @@ class Subgraphs:
             "3-star": lambda: self._stars(3),
             "4-cycle": lambda: self._number(cycle_count, *self._rows, self._oriented[0]),
             "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
+            "edge-degrees": lambda: -(-int((self._degrees - 1) @ self._beyond) // 8),
         }
         return int(counts[pattern]())
 
@@ -108,6 +131,7 @@ class Subgraphs:
                 self._number(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
                 max(self._codegree, 1),
             ),
+            "edge-degrees": self._edge_degree_widths,
         }
         return (*(int(width) for width in widths[pattern]()), 1)
 
@@ -122,9 +146,10 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
     rank[np.argsort(degrees, kind="stable")] = np.arange(degrees.size)
     tails, heads = np.repeat(rank, degrees), rank[indices]
     upwards = heads > tails
-    tails, heads = tails[upwards], heads[upwards]
-    order = np.lexsort((heads, tails))
-    return rank, np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))]), heads[order]
+    ends = tails[upwards], heads[upwards]
+    by_head = sparse.csc_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(degrees.size, degrees.size))
+    rows = by_head.tocsr()  # two counting sorts
+    return rank, rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
 
 
 @njit(nogil=True)

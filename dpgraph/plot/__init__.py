@@ -1,4 +1,4 @@
-"""Pictures of published values, and one picture of the exact graph that only the data owner may see.
+"""Pictures of published values.
 
 Needs matplotlib (``pip install 'dpgraph[plot]'``). Figures are returned, never shown, and no global state of
 matplotlib is touched; save one with ``figure.savefig("cut.png")``.
@@ -11,15 +11,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.graphs import as_graph
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE, SIDES, WARNING, figure_bytes, require_format
+from dpgraph.plot.base import ACROSS, PALE, SIDES, figure_bytes, require_format
 from dpgraph.plot.communities import plot_communities, plot_graph
 from dpgraph.plot.curves import (
-    plot_correlation_trace,
     plot_degree_distribution,
     plot_marginal,
     plot_privacy_utility,
@@ -27,7 +23,6 @@ from dpgraph.plot.curves import (
 )
 from dpgraph.plot.panels import plot_benchmark
 from dpgraph.plot.report import plot_report
-from dpgraph.typing import BoolArray, FloatArray, GraphLike, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "figure_bytes",
-    "plot_adjacency",
     "plot_benchmark",
     "plot_communities",
-    "plot_correlation_trace",
     "plot_cut",
     "plot_degree_distribution",
     "plot_graph",
@@ -51,8 +44,6 @@ __all__ = [
     "require_format",
 ]
 
-#: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of so many cells a side.
-_EVERY_ENTRY, _MAX_CELLS = 1000, 500
 #: At most this many releases are drawn one by one.
 _MAX_RELEASES = 10
 
@@ -130,90 +121,3 @@ def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:
         return shares
     rest = shares[_MAX_RELEASES - 1 :]
     return [*shares[: _MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller ones")]
-
-
-def plot_adjacency(G: GraphLike, labels: ArrayLike, *, weight: str | None = None, title: str = "") -> Figure:
-    """**Not private.** Exact adjacency matrix with its vertices ordered by a cut, for the data owner only.
-
-    Parameters
-    ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The exact graph.
-    labels : array-like of 0 and 1, shape (n,)
-        Side of each vertex, in the order of the vertices of `G` (the `labels` of a result).
-    weight, title : str, optional
-        Edge attribute that holds the weight (default every edge counts 1); name of the graph.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Each side ordered by degree, entries as densities above 1000 vertices; beside it the exact weights inside the
-        sides and across. The picture says that it is not private.
-
-    Raises
-    ------
-    InvalidParameterError
-        `labels` does not hold one 0 or 1 for each vertex.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> plot_adjacency(nx.cycle_graph(6), [0, 1, 0, 1, 0, 1]).savefig("/dev/null", format="png")
-    """
-    graph = as_graph(G, weight=weight)
-    sides = np.asarray(labels)
-    if sides.shape != (graph.n_vertices,) or not np.isin(sides, (0, 1)).all():
-        raise InvalidParameterError(
-            f"labels must hold one 0 or 1 for each of the {graph.n_vertices} vertices; got shape {sides.shape}"
-        )
-    sides = sides.astype(np.int64)
-    figure = base.new_figure(8.4, 5.2)
-    matrix, bars = figure.subplots(1, 2, width_ratios=(1.9, 1))
-    entries = graph.adjacency.tocoo()
-    across = sides[entries.row] != sides[entries.col]
-    place = np.argsort(np.lexsort((-graph.degrees(), sides)))
-    _draw_matrix(
-        matrix, (place[entries.row], place[entries.col]), entries.data, across, np.bincount(sides, minlength=2)
-    )
-    # Every edge has two entries.
-    counted = [("across", across, ACROSS)]
-    counted += [(f"inside\nside {side}", ~across & (sides[entries.row] == side), INSIDE) for side in (0, 1)]
-    totals = [(name, entries.data[chosen].sum() / 2, colour) for name, chosen, colour in counted]
-    all_edges = sum(total for _, total, _ in totals) or 1.0
-    rows = [(name, total, f"{total:,.0f}\n{total / all_edges:.1%}", colour) for name, total, colour in totals]
-    base.bars(bars, rows)
-    bars.set_title("exact edge weight", fontsize=10)
-    exact = f"Exact adjacency of {title}" if title else "Exact adjacency"
-    figure.suptitle(
-        f"NOT PRIVATE: data owner only\n{exact}, ordered by the cut", color=WARNING, fontsize=10, **AS_WRITTEN
-    )
-    return figure
-
-
-def _draw_matrix(
-    axes: Axes, places: tuple[IntArray, IntArray], weights: FloatArray, across: BoolArray, sizes: IntArray
-) -> None:
-    from matplotlib.colors import to_rgb
-
-    n, first = int(sizes.sum()), int(sizes[0])
-    cells = n if n <= _EVERY_ENTRY else _MAX_CELLS
-    bins: Any = {"bins": cells, "range": [[0, n], [0, n]]}
-    row, col = places
-    layers = [
-        np.histogram2d(row[chosen], col[chosen], weights=np.abs(weights[chosen]), **bins)[0]
-        for chosen in (across, ~across)
-    ]
-    # The square root keeps sparse corners visible; the 99th percentile keeps a few heavy cells from hiding the rest.
-    filled = np.concatenate([layer[layer > 0] for layer in layers])
-    top = np.quantile(filled, 0.99) if filled.size else 1.0
-    picture = np.ones((cells, cells, 3))
-    for layer, colour in zip(layers, (ACROSS, INSIDE), strict=True):
-        picture -= np.sqrt(np.clip(layer / top, 0, 1))[..., None] * (1 - np.array(to_rgb(colour)))
-    axes.imshow(np.clip(picture, 0, 1), extent=(0, n, n, 0), interpolation="nearest")
-    for line in (axes.axhline, axes.axvline):
-        line(first, color=GREY, linewidth=0.8)
-    ends = [(0, first, "side 0"), (first, n, "side 1")]
-    ticks = {(start + stop) / 2: f"{name}\n{stop - start:,}" for start, stop, name in ends if stop > start}
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.set_yticks(list(ticks), list(ticks.values()), rotation=90, va="center")
-    axes.tick_params(length=0)

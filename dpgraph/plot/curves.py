@@ -1,4 +1,4 @@
-"""Pictures of spectra, degree distributions, budgets against utility, solver traces and tables of counts."""
+"""Pictures of spectra, degree distributions, budgets against utility, and tables of counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, INSIDE, PALE
+from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, PALE
 from dpgraph.plot.panels import draw_curves
 
 if TYPE_CHECKING:
@@ -144,59 +144,6 @@ def plot_privacy_utility(
     base.without_frame(axes, "top", "right")
     base.name_lines(axes)
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left", **AS_WRITTEN)
-    return figure
-
-
-def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
-    """**Exact data.** Picture of how conditioning on seeds lowers the correlations of a relaxation.
-
-    Parameters
-    ----------
-    result : CutResult or CSPResult
-        Of :func:`dpgraph.max_cut`, :func:`dpgraph.max_bisection` or :func:`dpgraph.max_2csp`, with ``seeds`` >= 1.
-    title : str
-        Name of the graph.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Global correlation, local correlation (the weight that rounding loses), and relaxation value with upper bound
-        and what was found, after each seed.
-
-    Raises
-    ------
-    InvalidParameterError
-        The result has no trace.
-
-    Examples
-    --------
-    >>> import dpgraph, networkx as nx
-    >>> result = dpgraph.max_cut(nx.petersen_graph(), seeds=3, rng=0)
-    >>> plot_correlation_trace(result).savefig("/dev/null", format="png")
-    """
-    if not result.trace:
-        raise InvalidParameterError("the result has no trace; call max_cut with seeds of at least 1")
-    figure = base.new_figure(11.0, 3.6)
-    left, middle, right = figure.subplots(1, 3)
-    seeds = [entry.seeds for entry in result.trace]
-    for axes, label, lines in (
-        (left, "global correlation", {"global_correlation": "o-"}),
-        (middle, "local correlation", {"local_correlation": "o-"}),
-        (right, "weight", {"value": "o-", "upper_bound": "s--"}),
-    ):
-        for name, style in lines.items():
-            values = [getattr(entry, name) for entry in result.trace]
-            colour, shown = (INSIDE, "upper bound") if name == "upper_bound" else (ACROSS, "relaxation")
-            axes.plot(seeds, values, style, color=colour, label=shown)
-        axes.set(xlabel="seeds", ylabel=label)
-        axes.locator_params(axis="x", integer=True)
-        base.without_frame(axes, "top", "right")
-    right.axhline(result.value, color="black", linewidth=0.8, label="found")
-    base.name_lines(right)
-    left.set_ylim(bottom=0)
-    middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
-    of = f": {title}" if title else ""
-    figure.suptitle(f"Conditioning on seeds{of} (exact data, not private)", fontsize=10, **AS_WRITTEN)
     return figure
 
 

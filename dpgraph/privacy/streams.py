@@ -6,9 +6,7 @@ import hashlib
 import os
 import secrets
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -95,23 +93,12 @@ def refuse_used_stream() -> None:
 #: All calls of this process, until it has been warned.
 _PROCESS = UsedStreams()
 _warned = False
-_ON_PUBLIC_DATA: ContextVar[bool] = ContextVar("dpgraph_on_public_data", default=False)
-
-
-@contextmanager
-def on_public_data() -> Iterator[None]:
-    """Calls on made-up data, which may use a seed as often as they like."""
-    token = _ON_PUBLIC_DATA.set(True)
-    try:
-        yield
-    finally:
-        _ON_PUBLIC_DATA.reset(token)
 
 
 def warn_of_used_stream(stream: Stream) -> None:
     """Warn, once a process, that an earlier call of it had the same noise. Before the debit: warnings may be errors."""
     global _warned
-    if not _warned and not _ON_PUBLIC_DATA.get() and _PROCESS.have(stream):
+    if not _warned and _PROCESS.have(stream):
         _warned = True
         warnings.warn(
             "a seed, or a copy of a generator, makes the noise of two private calls. With the same noise, the "
@@ -124,5 +111,5 @@ def warn_of_used_stream(stream: Stream) -> None:
 
 def remember(stream: Stream) -> None:
     """Enter the stream of a call of this process that is debited."""
-    if not _warned and not _ON_PUBLIC_DATA.get():
+    if not _warned:
         _PROCESS.add(stream)

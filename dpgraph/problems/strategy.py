@@ -1,7 +1,7 @@
 """What a strategy of a problem is, and the strategies of a problem.
 
 A strategy is one way to solve a problem privately. Those of a problem stand in a :class:`Registry`, which validation,
-the automatic rule, planning, the command line, the tables of the documents and the privacy tests read.
+the automatic rule, the command line, the tables of the documents and the privacy tests read.
 """
 
 import dataclasses

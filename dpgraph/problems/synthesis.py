@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, check_positive
-from dpgraph.denoise.block_model import fit_density
+from dpgraph.denoise.block_model import fit_tightness
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -85,8 +85,7 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     References
     ----------
-    C. Seshadhri, T. G. Kolda, A. Pinar, "Community structure and scale-free collections of Erdos-Renyi graphs", 2012
-    (groups that make triangles). docs/synthetic-graphs.md.
+    M. E. J. Newman, "Properties of highly clustered networks", 2003 (groups that overlap). docs/synthetic-graphs.md.
 
     Examples
     --------
@@ -133,8 +132,8 @@ def fit_model(
 ) -> PrivateGraphModel:
     """A model by released labels, degrees, weights between communities, degree distribution and triangles."""
     degrees, weights = _assigned(counts, found.degrees, call.generator), np.maximum(weights, 0.0)
-    density = fit_density(degrees, found.labels, weights, triangles, call.generator)
-    return PrivateGraphModel(nodes, found.labels, degrees, weights, triangles, density, call.report())
+    tightness = fit_tightness(degrees, found.labels, weights, triangles, call.generator)
+    return PrivateGraphModel(nodes, found.labels, degrees, weights, triangles, tightness, call.report())
 
 
 def _assigned(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

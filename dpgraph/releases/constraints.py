@@ -19,7 +19,7 @@ from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
-from dpgraph.privacy.call import Call
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.totals import WeightEstimate, release_advantage, release_weight, rounded_up
 from dpgraph.typing import FloatArray, IntArray
 
@@ -50,6 +50,17 @@ class RelatedEdges:
 
     graph: Graph
     relation: FloatArray
+
+    @property
+    def split_bounds(self) -> tuple[float, float]:
+        """Change of what labels earn and leave, in l1 and l2: together, as the relation is at most 1, w."""
+        return (sensitivity.partition_weight(self.graph.max_weight),) * 2
+
+    @property
+    def unit(self) -> float:
+        """What labels earn is a multiple of this."""
+        whole = bool(np.all(self.relation == np.rint(self.relation)))
+        return self.graph.weight_unit * (1.0 if whole else ITERATE_UNIT)
 
     @classmethod
     def read(cls, instance: TwoCSP, relation: FloatArray, max_weight: float) -> RelatedEdges:
@@ -90,6 +101,16 @@ class PrivateTables:
     q: int
     tables: FloatArray
     pairs: IntArray
+
+    @property
+    def split_bounds(self) -> tuple[float, float]:
+        """Change of what labels earn, and of what they leave, in l1 and l2."""
+        return sensitivity.split_table(self.graph.max_weight)
+
+    @property
+    def unit(self) -> float:
+        """What labels earn is a multiple of this."""
+        return self.graph.weight_unit
 
     @classmethod
     def read(cls, instance: TwoCSP, max_weight: float) -> PrivateTables:
@@ -140,8 +161,14 @@ def release_total(private: PrivateCSP, call: Call) -> WeightEstimate:
 
 
 def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
-    """Release what labels earn that are public already (sensitivity w)."""
-    return release_weight("assignment weight", private.value(labels), private.graph, call)
+    """Release what labels earn that are public already, and what they leave of the most that the pairs have.
+
+    Both come from one release; their sum is the total, and costs nothing more.
+    """
+    earned = private.value(labels)
+    exact, (l1, l2) = np.array([earned, private.total_weight() - earned]), private.split_bounds
+    released = call.release(Measurement("assignment weight", exact, l1=l1, l2=l2, unit=private.unit, few=True))
+    return WeightEstimate(released.number, released.std, float(released.value.sum()))
 
 
 def release_assignment_advantage(private: PrivateTables, labels: IntArray, call: Call) -> WeightEstimate:

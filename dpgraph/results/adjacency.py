@@ -81,22 +81,6 @@ class PrivateNormalizedAdjacency(TableResult):
         """Private version of c = d + tau, floored at the bound `lower`, shape (n,)."""
         return np.maximum(self.degrees + self.regularization, self.lower)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, n). With `matvec` it makes scipy take this object as a linear operator: ``eigsh(private, k=3)``."""
-        return len(self.nodes), len(self.nodes)
-
-    @property
-    def dtype(self) -> np.dtype[np.float64]:
-        """Entries are float64."""
-        return np.dtype(np.float64)
-
-    def matvec(self, x: FloatArray) -> FloatArray:
-        """Q B Q' x for x of shape (n,) or (n, k)."""
-        return self.basis @ (self.core @ (self.basis.T @ x))
-
-    rmatvec = matmat = rmatmat = __matmul__ = matvec
-
     def matrix(self) -> FloatArray:
         """Q B Q' as a dense array, shape (n, n), for n up to 5000."""
         n = len(self.nodes)

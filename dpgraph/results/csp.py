@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.arguments import check_level
-from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import TableResult
+from dpgraph.results.fractions import Worth
 from dpgraph.results.igraph_views import by_label, igraph_clustering
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateCSPResult(TableResult):
+class PrivateCSPResult(Worth):
     """A private assignment of a 2-CSP: everything here may be published.
 
     Parameters
@@ -32,11 +30,14 @@ class PrivateCSPResult(TableResult):
     estimated_value_std : float
         Its standard deviation.
     estimated_total_weight : float
-        Private unbiased estimate of the sum, over pairs, of the largest entry of their table.
+        Private unbiased estimate of the sum, over pairs, of the largest entry of their table: `estimated_value` and
+        what the assignment leaves, released together.
     mechanism : str
         The mechanism that was used; ``"data-independent"`` after a halt with ``on_halt="fallback"``.
     privacy : PrivacyReport
         The guarantee.
+    most_weight : float
+        Public upper bound on every total weight: that of all pairs.
     """
 
     assignment: dict[Hashable, Hashable]
@@ -47,6 +48,9 @@ class PrivateCSPResult(TableResult):
     estimated_total_weight: float
     mechanism: str
     privacy: PrivacyReport
+    most_weight: float = math.inf
+
+    _line = "assignment weight"
 
     def __repr__(self) -> str:
         return (
@@ -61,25 +65,6 @@ class PrivateCSPResult(TableResult):
         for variable, label in self.assignment.items():
             parts[label].add(variable)
         return tuple(parts.values())
-
-    @property
-    def estimated_fraction(self) -> float:
-        """Estimated value over estimated total weight, within [0, 1]; NaN if no weight was found."""
-        total = self.estimated_total_weight
-        return min(max(self.estimated_value / total, 0.0), 1.0) if total > 0 else float("nan")
-
-    def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact fraction with probability `level`, by the noise on both numbers.
-
-        Noise on a grid is taken for up to a step wider.
-        """
-        lines = {line.name: line for line in self.privacy.entries if line.name in ("total weight", "assignment weight")}
-        above, below = (
-            (line.scale * (math.sqrt(2.0) if line.mechanism == "Laplace" else 1.0) + line.sensitivity / 2) ** 2
-            for line in (lines["assignment weight"], lines["total weight"])
-        )
-        noise = Noise(above, below, 0.0)
-        return ratio_interval(self.estimated_value, self.estimated_total_weight, noise, level=check_level(level))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``variable`` and ``label``."""

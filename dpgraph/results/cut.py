@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.arguments import check_level
-from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import TableResult
+from dpgraph.results.fractions import Worth
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateCutResult(TableResult):
+class PrivateCutResult(Worth):
     """A private cut or bisection: everything here may be published.
 
     Parameters
@@ -41,6 +39,8 @@ class PrivateCutResult(TableResult):
         The mechanism that was used; ``"data-independent"`` after a halt with ``on_halt="fallback"``.
     privacy : PrivacyReport
         The guarantee.
+    most_weight : float
+        Public upper bound on every total weight: that of all pairs.
     """
 
     partition: tuple[set[Hashable], set[Hashable]]
@@ -52,6 +52,9 @@ class PrivateCutResult(TableResult):
     upper_bound: float | None
     mechanism: str
     privacy: PrivacyReport
+    most_weight: float = math.inf
+
+    _line = "cut weight"
 
     def __repr__(self) -> str:
         first, second = (len(side) for side in self.partition)
@@ -59,22 +62,6 @@ class PrivateCutResult(TableResult):
             f"PrivateCutResult({first} + {second} vertices, estimated value {self.estimated_value:.6g} "
             f"± {self.estimated_value_std:.3g}, mechanism={self.mechanism!r}, {self.privacy!r})"
         )
-
-    @property
-    def estimated_fraction(self) -> float:
-        """Estimated value over estimated total weight, within [0, 1]; NaN if no weight was found. Chance has 0.5."""
-        total = self.estimated_total_weight
-        return min(max(self.estimated_value / total, 0.0), 1.0) if total > 0 else float("nan")
-
-    def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact fraction with probability `level`: :func:`dpgraph.denoise.ratios`.
-
-        The noise on the total is that of both its parts. Noise on a grid is taken for up to a step wider.
-        """
-        step = next((line.sensitivity for line in self.privacy.entries if line.name == "cut weight"), 0.0)
-        variance = (self.estimated_value_std + step / math.sqrt(2.0)) ** 2
-        noise = Noise(variance, 2 * variance, variance)
-        return ratio_interval(self.estimated_value, self.estimated_total_weight, noise, level=check_level(level))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node`` and ``side``."""

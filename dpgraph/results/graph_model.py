@@ -44,8 +44,8 @@ class PrivateGraphModel(TableResult):
         Private numbers of edges between every two communities, and inside each; symmetric, not negative.
     triangles : int
         Private number of triangles.
-    density : float
-        Probability of an edge inside the groups that make triangles (:mod:`dpgraph.denoise.block_model`); found such
+    tightness : float
+        How much of its edges a vertex has in one group (:mod:`dpgraph.denoise.block_model`), from 0 to 2; found such
         that drawn graphs have about as many `triangles`.
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
@@ -56,7 +56,7 @@ class PrivateGraphModel(TableResult):
     degrees: IntArray
     block_weights: FloatArray
     triangles: int
-    density: float
+    tightness: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class PrivateGraphModel(TableResult):
             Public randomness: it protects nothing, and may be seeded.
         """
         generator = np.random.default_rng() if rng is None else as_generator(rng)
-        return draw_graph(self.degrees, self.labels, self.block_weights, self.density, generator)
+        return draw_graph(self.degrees, self.labels, self.block_weights, self.tightness, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
         """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`.
@@ -104,8 +104,8 @@ class PrivateGraphModel(TableResult):
         reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
         if reached < (1 - _SHORT) * self.triangles:
             warnings.warn(
-                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: groups that are as "
-                "dense as can be do not hold more. What concerns triangles should be read from the model",
+                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: no groups of these "
+                "degrees and communities hold more. What concerns triangles should be read from the model",
                 stacklevel=3,
             )
         return reached

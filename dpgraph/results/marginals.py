@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +15,12 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import Result
+from dpgraph.result import Result, csv_table, polars_frame
 from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
@@ -120,6 +122,21 @@ class PrivateMarginals(Result):
         last = axes.pop() if len(axes) > 1 else ["count"]
         rows = axes[0] if len(axes) == 1 else pandas.MultiIndex.from_product(axes)
         return cast("pd.DataFrame", pandas.DataFrame(counts.reshape(len(rows), -1), index=rows, columns=last))
+
+    def cells(self, columns: Any) -> dict[str, list[Any]]:
+        """:meth:`table` as columns, a line for each cell: the values of the attributes, and ``count``."""
+        values = itertools.product(*(self.categories[place] for place in self._places(columns)))
+        names = [str(self.columns[place]) for place in self._places(columns)]
+        found = dict(zip(names, map(list, zip(*values, strict=True)), strict=True))
+        return found | {"count": self.table(columns).ravel().tolist()}
+
+    def to_polars(self, columns: Any) -> pl.DataFrame:
+        """:meth:`cells` as a ``polars.DataFrame``."""
+        return polars_frame(self.cells(columns))
+
+    def to_csv(self, columns: Any, path: str | os.PathLike[str] | None = None) -> str:
+        """:meth:`cells` as comma-separated text, also written to a file if one is named."""
+        return csv_table(self.cells(columns), path)
 
     def tables(self) -> dict[tuple[Hashable, ...], FloatArray]:
         """All tables of 1 to k attributes by their labels, in column order."""

@@ -670,9 +670,15 @@ ENTRIES: tuple[Entry, ...] = (
     NetworkxEntry(
         "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
     ),
+    NetworkxEntry(
+        "degree_assortativity_coefficient",
+        networkx_neighbours(graphs=dense_graph_neighbours),
+        poisoned_networkx_graph(),
+        pure=True,
+    ),
     *(
         NetworkxEntry(function, networkx_neighbours(), poisoned_networkx_graph(), pure=True)
-        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph")
+        for function in ("number_connected_components", "edge_connectivity", "densest_subgraph", "triangles")
         if function in nx.utils.backends._registered_algorithms
     ),
     *(

@@ -18,6 +18,7 @@ from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.graph import WeightGrid
 from dpgraph.interfaces.report import sections
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
@@ -75,6 +76,7 @@ K_CUT = entry_of("private_max_k_cut", k=3)
 REPORT = entry_of("report")
 STATISTIC = entry_of("private_statistic", statistic="matching")
 DENSEST = entry_of("private_densest_subgraph")
+ASSORTATIVITY = entry_of("degree_assortativity_coefficient")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 ENDS = entry_of("private_communities", mechanism="auto")
 DECIDED = entry_of("private_normalized_adjacency", mechanism="auto", rank=2)
@@ -479,6 +481,18 @@ def edges_of_a_cut_counted_at_both_ends(monkeypatch):
     monkeypatch.setattr(weights, "_crossing", lambda graph, labels: 2 * crossing(graph, labels))
 
 
+def tables_at_the_price_of_edges(monkeypatch):
+    monkeypatch.setattr(sensitivity, "split_table", lambda w: (w, w))
+
+
+def ends_of_a_new_edge_forgotten(monkeypatch):
+    def widths(subgraphs):
+        most = int(subgraphs._degrees.max())
+        return most**2 // 4, most + 1
+
+    monkeypatch.setattr(Subgraphs, "_edge_degree_widths", widths)
+
+
 def parts_of_a_report_have_the_whole_budget_each(monkeypatch):
     monkeypatch.setattr(sections, "shares", lambda cut: dict.fromkeys((*sections.SHARES, "cut"), 1.0))
     monkeypatch.setattr(Ledger, "adopt", lambda self, stage, name="": None)
@@ -553,6 +567,8 @@ MUTANTS = {
     log_coherence_at_half_its_bound: (replay_check, COHERENCE),
     weights_of_constraints_not_capped: (replay_check, TABLES),
     edges_of_a_cut_counted_at_both_ends: (replay_check, CUT),
+    tables_at_the_price_of_edges: (replay_check, TABLES),
+    ends_of_a_new_edge_forgotten: (replay_check, ASSORTATIVITY),
     parts_of_a_report_have_the_whole_budget_each: (replay_check, REPORT),
     an_edge_moves_a_statistic_by_half: (replay_check, STATISTIC),
     rounds_of_peeling_count_both_ends: (replay_check, DENSEST),

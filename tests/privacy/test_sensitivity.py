@@ -38,6 +38,7 @@ OWN_TESTS = {
     "first_sweep",
     "row_release",
     "constraint_rows",
+    "split_table",
     "constraint_rows_range",  # tests/privacy/test_row_norm.py
     "label_rows_l1",  # tests/privacy/test_row_norm.py
     "label_scores",
@@ -268,6 +269,16 @@ def test_a_whole_constraint_moves_a_row_of_fields_by_no_more_than_its_bound(q, s
     simplex = rng.dirichlet(np.full(q, 0.3))
     for field in (change @ simplex, change.T @ simplex):
         assert np.abs(field).sum() <= sensitivity.constraint_rows(w, q) * (1 + ROUNDING)
+
+
+def test_what_labels_earn_and_leave_of_a_table_moves_by_its_bounds_for_all_pairs_of_tables():
+    w = 2.0
+    tables = np.array(list(itertools.product([0.0, w / 2, w], repeat=4)))  # 2 x 2; the labels choose the first entry
+    split = np.stack([tables[:, 0], tables.max(axis=1) - tables[:, 0]], axis=1)
+    moves = np.abs(split[:, None] - split)
+    l1, l2 = sensitivity.split_table(w)
+    assert moves.sum(axis=2).max() == l1
+    assert np.linalg.norm(moves, axis=2).max() == pytest.approx(l2)
 
 
 @each("q", [2, 3, 5], parts=2)

@@ -22,7 +22,6 @@ from dpgraph import FileAccountant, PrivacyAccountant
 from dpgraph.__main__ import main
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
-from dpgraph.interfaces.planning import plan
 from dpgraph.privacy import streams
 from dpgraph.privacy.noise import noise_source
 from dpgraph.sklearn import PrivatePCA
@@ -267,14 +266,6 @@ def test_where_warnings_are_errors_the_warning_comes_before_the_debit(unwarned):
         assert accountant.spent.epsilon == 0.0
         degrees(accountant, 5)  # it has been said
     assert accountant.spent.epsilon == 1.0
-
-
-def test_planning_on_made_up_graphs_warns_of_nothing(unwarned):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(2):
-            plan(n=40, average_degree=10, epsilon=1.0, repeats=1)
-        degrees(None, 0)
 
 
 # --- what is compared ----------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Private max-k-cut, and 2-CSPs whose relation is public: what they answer and what they refuse."""
 
+import itertools
 from pathlib import Path
 
 import igraph
@@ -38,6 +39,27 @@ def test_a_tripartite_graph_is_cut_nearly_everywhere_and_the_estimate_says_so():
     result = private_max_k_cut(GRAPH, 3, **BUDGET, rng=0)
     assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
     assert abs(result.estimated_value - weight_between(GRAPH, result)) < 5 * result.estimated_value_std
+
+
+def test_fractions_and_values_lie_in_their_intervals_and_are_possible():
+    G = nx.gnp_random_graph(30, 0.4, seed=1)
+    A, held = nx.to_numpy_array(G), np.zeros((3, 2))
+    instance = dpgraph.TwoCSP.from_networkx(G, "max-k-cut", 3)
+    calls = (
+        lambda seed: dpgraph.private_max_k_cut(G, 3, epsilon=2.0, mechanism="bounded-iterates", rng=seed),
+        lambda seed: dpgraph.private_max_2csp(instance, epsilon=2.0, rng=seed),
+        lambda seed: dpgraph.private_max_2csp(instance, epsilon=2.0, adjacency="constraint", rng=seed),
+    )
+    for k, seed in itertools.product(range(3), range(60)):
+        found = calls[k](seed)
+        value = A[found.labels[:, None] != found.labels].sum() / 2
+        low, high = found.value_interval()
+        assert 0 <= low <= high <= found.most_weight == 30 * 29 / 2
+        held[k, 0] += low <= value <= high
+        low, high = found.fraction_interval()
+        assert 0 <= low <= high <= 1
+        held[k, 1] += low <= value / G.number_of_edges() <= high
+    assert np.all(held >= 50), held
 
 
 @pytest.mark.parametrize(

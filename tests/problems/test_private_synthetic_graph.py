@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import draw_graph, fit_density
+from dpgraph.denoise.block_model import _mixture, draw_graph, fit_tightness
 from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.exceptions import InvalidParameterError
@@ -81,28 +81,47 @@ def test_bad_arguments_are_refused_before_anything_is_spent():
     assert accountant.spent.epsilon == 0
 
 
-@pytest.mark.parametrize("density", [0.0, 0.5, 1.0])
-def test_groups_make_triangles_and_leave_the_degrees_alone(density):
+def planted():
+    """Degrees of a heavy tail, communities, and edges of which half and more stay inside."""
     rng = np.random.default_rng(0)
     degrees = np.minimum(np.rint(rng.pareto(2.0, 600) * 5 + 3).astype(np.int64), 80)
     labels = rng.integers(0, 4, 600)
-    edges = np.full((4, 4), degrees.sum() / 40)
-    np.fill_diagonal(edges, degrees.sum() / 16)
-    A = draw_graph(degrees, labels, edges, density, rng)
-    assert np.abs(np.diff(A.indptr) - degrees).sum() <= 0.01 * degrees.sum()
-    assert set(A.data) == {1.0}
-    assert A.diagonal().sum() == 0
-    assert abs(A - A.T).sum() == 0
+    ends = np.bincount(labels, weights=degrees)
+    edges = np.outer(ends, ends) / ends.sum() / 2
+    return degrees, labels, (edges + np.diag(ends / 2)) / (1 + np.eye(4))
 
 
-def test_the_density_is_found_that_gives_the_triangles():
-    rng = np.random.default_rng(1)
-    degrees, labels = np.full(400, 12), np.repeat([0, 1], 200)
-    edges = np.array([[1000.0, 400.0], [400.0, 1000.0]])
-    for triangles in (400, 1500):
-        density = fit_density(degrees, labels, edges, triangles, rng)
-        A = draw_graph(degrees, labels, edges, density, rng)
-        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.15)
+def test_groups_make_triangles_and_leave_degrees_and_communities_alone():
+    (degrees, labels, edges), before, rng = planted(), 0, np.random.default_rng(0)
+    member = np.eye(4)[labels]
+    for tightness in (0.0, 0.2, 0.5, 1.0, 2.0):
+        A = draw_graph(degrees, labels, edges, tightness, rng)
+        assert np.abs(np.diff(A.indptr) - degrees).sum() <= 0.01 * degrees.sum()
+        assert np.allclose(member.T @ (A @ member) / (1 + np.eye(4)), edges, atol=25)
+        assert set(A.data) == {1.0}
+        assert A.diagonal().sum() == abs(A - A.T).sum() == 0
+        triangles = Subgraphs(A.indptr, A.indices).count("triangle")
+        assert triangles > 1.1 * before
+        before = triangles
+
+
+def test_groups_hold_the_edges_between_communities():
+    edges = planted()[2]
+    edges[0, 1] = edges[1, 0] = 0.0
+    ends, mix = edges + np.diag(np.diag(edges)), _mixture(edges)
+    members = mix * ends.sum(axis=1, keepdims=True)
+    assert np.allclose(mix.sum(axis=1), 1)
+    assert np.allclose(members / members.sum(axis=0) @ members.T, ends, atol=0.03 * ends.max())
+
+
+def test_the_tightness_is_found_that_gives_the_triangles():
+    rng, (degrees, labels, edges) = np.random.default_rng(1), planted()
+    for triangles in (1000, 3000, 5500):
+        tightness = fit_tightness(degrees, labels, edges, triangles, rng)
+        A = draw_graph(degrees, labels, edges, tightness, rng)
+        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.1)
+    assert fit_tightness(degrees, labels, edges, 10**9, rng) == 2.0
+    assert fit_tightness(degrees, labels, edges, 0, rng) == 0.0
 
 
 def test_noisy_numbers_of_vertices_become_a_distribution_with_the_wanted_sum():

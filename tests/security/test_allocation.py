@@ -167,12 +167,7 @@ ANNOUNCED = {
     "csp planted-cut --colours 100000 --dry-run --adjacency edge": "100000 labels",
     "spectrum {graph} --k 1000000000000": "k must be",
     "embed {graph} --rank 1000000000000": "rank must be",
-    "communities planted-cut --blocks 1000000000000 --dry-run": "blocks must be",
     "max-cut {graph} --nodes 2000000000": "vertices would take",
-    "covariance {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
-    "marginals {table} --dry-run --shape 1000000000000 100": "a table of 1000000000000 records",
-    "marginals {table} --dry-run --shape 10 60 --k 50": "parities",
-    "covariance {table} --dry-run --shape 10 1000000": "columns would take",
 }
 
 

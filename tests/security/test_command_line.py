@@ -30,23 +30,23 @@ FILES = {
 OPTIONS = (
     "--epsilon", "--delta", "--seed", "--mechanism", "--option", "--rank", "--k", "--nodes", "--labels", "--format",
     "--weight", "--max-weight", "--communities", "--resolution", "--regularization", "--average-degree", "--colours",
-    "--adjacency", "--shape", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
-    "--output", "--report", "--plot", "--owner-plot", "--save", "--data-dir", "--budget", "--correlation", "--blocks",
+    "--adjacency", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
+    "--output", "--report", "--plot", "--save", "--data-dir", "--budget",
 )  # fmt: skip
-OUTPUTS = ("--output", "--report", "--plot", "--owner-plot", "--save")
+OUTPUTS = ("--output", "--report", "--plot", "--save")
 FLAGS = ("--dry-run", "--evaluate", "--progress", "--symmetrize", "--centered", "--no-download", "--help", "--version")
 ENDINGS = ("out.csv", "out.json", "out.png", "out.npz", "out.svg", "no/folder.csv", ".", "graph.txt")
 
 
 #: Runs that end well, without their budget.
 GOOD = (
-    "max-cut graph.txt --output out.csv", "max-cut graph.txt --plot out.png --owner-plot own.png",
+    "max-cut graph.txt --output out.csv", "max-cut graph.txt --plot out.png",
     "max-bisection graph.txt --report out.json", "communities graph.txt --communities 2 --output out.csv",
     "csp graph.txt --colours 3 --adjacency edge", "degrees graph.txt --output out.csv --report out.json",
     "degree-distribution graph.txt", "count graph.txt triangle edge", "synthesize graph.txt --save out.npz",
     "spectrum graph.txt --k 2 --delta 1e-6", "embed graph.txt --rank 1 --output out.csv --save out.npz",
     "covariance table.csv --max-norm 2 --output out.csv", "marginals table.csv --k 2",
-    "max-cut graph.txt --dry-run --nodes 9 --average-degree 3", "covariance table.csv --dry-run --shape 9 2",
+    "max-cut graph.txt --dry-run --nodes 9 --average-degree 3",
     "degrees calls.csv --labels str --weight calls --max-weight 2", "degrees five-cycle", "degrees graph.gml",
     "convert graph.txt out.csv", "convert graph.gml out.gml", "datasets list", "benchmark five-cycle --runs 1",
 )  # fmt: skip

@@ -128,18 +128,6 @@ def test_nothing_asks_for_the_umask_of_the_process(tmp_path, monkeypatch):
     write_atomically(tmp_path / "file", "new")
 
 
-@each("old", [None, 0o600, 0o644], parts=2)
-def test_what_is_for_its_owner_is_never_readable_by_others(tmp_path, umask, monkeypatch, old):
-    path, seen, replace = tmp_path / "file", [], os.replace
-    if old is not None:
-        path.write_text("old")
-        path.chmod(old)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode)))
-    monkeypatch.setattr(os, "replace", lambda a, b: (seen.append(mode_of(a)), replace(a, b)))
-    write_atomically(path, "secret", owner_only=True)
-    assert [*seen, mode_of(path)] == [0o600] * 3
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
     path = tmp_path / "file"
@@ -155,12 +143,6 @@ def test_the_longest_name_is_written(tmp_path):
 
 
 # --- the command line --------------------------------------------------------------------------------------------
-
-
-def test_pictures_for_the_owner_are_for_the_owner(tmp_path, umask, graph):
-    published, owned = tmp_path / "cut.png", tmp_path / "owner.png"
-    assert main(["max-cut", str(graph), *BUDGET, "--plot", str(published), "--owner-plot", str(owned)]) == 0
-    assert (mode_of(published), mode_of(owned)) == (0o644, 0o600)
 
 
 @each("way, option", list(itertools.product(["itself", "a link to it"], ["--output", "--report"])), parts=2)

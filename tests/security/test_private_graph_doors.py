@@ -105,7 +105,6 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.spectral.degree_corrected_coherence",
         "dpgraph.sos.moments.relaxation.lasserre",
         "dpgraph.instance.TwoCSP.from_networkx",
-        "dpgraph.plot.plot_adjacency",
         "dpgraph.inputs.graphs.as_graph",
     } <= refused
     assert {
@@ -125,7 +124,6 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         lambda G: dpgraph.evaluate.cut_value(G, HALVES),
         lambda G: dpgraph.spectral.threshold_rank(G, 0.5),
         lambda G: dpgraph.spectral.degree_corrected_coherence(G, 2, regularization=1.0),
-        lambda G: dpgraph.plot.plot_adjacency(G, HALVES),
         lambda G: dpgraph.TwoCSP.from_networkx(G),
     ],
 )

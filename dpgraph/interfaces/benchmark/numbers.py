@@ -1,4 +1,4 @@
-"""Degrees, triangles and synthetic versions of public graphs."""
+"""Degrees and triangles of public graphs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from scipy import sparse
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import draw_graph
-from dpgraph.interfaces.benchmark.base import Communities, Measure, Task, kolmogorov_smirnov
+from dpgraph.interfaces.benchmark.base import Measure, Task, kolmogorov_smirnov
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.typing import FloatArray, IntArray
 
 _PATTERN = "triangle"
 _WORST = "worst-case-laplace"
 _EACH, _SORTED = "each-degree", "sorted-degrees"
-_FLIPPED, _DEGREES = "randomized-response", "degrees-only"
 
 
 def degrees_of(adjacency: sparse.csr_array) -> IntArray:
@@ -121,68 +119,3 @@ class Triangles(Task):
     def judge(self, answer: float) -> Sequence[float]:
         """Relative error; that of a graph without triangles is the error itself."""
         return [abs(answer - self.truth) / max(self.truth, 1)]
-
-
-class Synthetic(Task):
-    """A synthetic graph in place of the graph."""
-
-    measures = (
-        Measure("KS", "Kolmogorov-Smirnov distance of the degree distributions", higher_is_better=False),
-        Measure("error of transitivity", "absolute error of 3 triangles/wedges", higher_is_better=False),
-        Measure(
-            "share of modularity",
-            "modularity, in the true graph, of communities that Louvain's method finds in the synthetic one, over that "
-            "of those it finds in the true one",
-        ),
-    )
-    usual = ("auto", _DEGREES, _FLIPPED)
-
-    @cached_property
-    def truth(self) -> tuple[IntArray, float, Communities]:
-        """Degrees, transitivity and communities of the graph."""
-        return degrees_of(self.adjacency), _transitivity(self.adjacency), Communities(self.adjacency)
-
-    def release(self, mechanism: Any, epsilon: float, delta: float, rng: int | None) -> sparse.csr_array:
-        """A graph drawn from a private model."""
-        generator = np.random.default_rng(rng)
-        if mechanism == _FLIPPED:
-            return _flipped(self.adjacency, epsilon, generator)
-        if mechanism == _DEGREES:
-            noisy = dpgraph.private_degrees(self.adjacency, epsilon=epsilon, rng=rng).values
-            return _with_degrees(np.clip(np.rint(noisy), 0, self.n - 1).astype(np.int64), generator)
-        return dpgraph.private_synthetic_graph(self.adjacency, epsilon=epsilon, delta=delta, rng=rng).adjacency(rng)
-
-    def exact(self, generator: np.random.Generator) -> sparse.csr_array:
-        """The graph itself."""
-        return self.adjacency
-
-    def blind(self, generator: np.random.Generator) -> sparse.csr_array:
-        """A random graph of nearly as many edges."""
-        return _with_degrees(np.full(self.n, round(self.adjacency.nnz / self.n), dtype=np.int64), generator)
-
-    def judge(self, answer: sparse.csr_array) -> Sequence[float]:
-        """Degrees, transitivity, and communities."""
-        degrees, transitivity, communities = self.truth
-        return [
-            kolmogorov_smirnov(degrees, degrees_of(answer)),
-            abs(_transitivity(answer) - transitivity),
-            communities.share(Communities.found(answer, np.random.default_rng(0))),
-        ]
-
-
-def _transitivity(adjacency: sparse.csr_array) -> float:
-    adjacency.sort_indices()
-    subgraphs = Subgraphs(adjacency.indptr, adjacency.indices)
-    return 3 * subgraphs.count("triangle") / max(subgraphs.count("wedge"), 1)
-
-
-def _with_degrees(degrees: IntArray, generator: np.random.Generator) -> sparse.csr_array:
-    """A random graph of these degrees."""
-    edges = np.array([[degrees.sum() / 2]])
-    return draw_graph(degrees, np.zeros(degrees.size, dtype=np.int64), edges, 0.0, generator)
-
-
-def _flipped(adjacency: sparse.csr_array, epsilon: float, generator: np.random.Generator) -> sparse.csr_array:
-    """Every pair flipped with probability 1/(1 + e^epsilon): Warner's randomised response, taken for a graph."""
-    flips = np.triu(generator.random(adjacency.shape) < 1 / (1 + np.exp(epsilon)), k=1)
-    return sparse.csr_array(((adjacency.toarray() > 0) ^ (flips | flips.T)).astype(np.float64))

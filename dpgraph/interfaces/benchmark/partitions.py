@@ -1,4 +1,4 @@
-"""Cuts, bisections, colourings and communities of public graphs."""
+"""Cuts, bisections and communities of public graphs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ import dpgraph
 from dpgraph.evaluate import cut_fraction
 from dpgraph.interfaces.benchmark.base import Communities, Measure, Task
 from dpgraph.typing import IntArray
-
-#: Colours of the constraint problem, and how long it is searched without privacy.
-_COLOURS, _SWEEPS = 3, 400
 
 
 class Cut(Task):
@@ -55,36 +52,6 @@ class Bisection(Cut):
     measures = (Measure("fraction cut", "share of the edges between the halves"),)
     private = "private_max_bisection"
     solver = "max_bisection"
-
-
-class Colouring(Task):
-    """Maximum 3-cut, a constraint problem: the ends of an edge should have different colours."""
-
-    measures = (Measure("fraction satisfied", f"share of the edges with ends of two of {_COLOURS} colours"),)
-    usual = ("auto", "randomized-response")
-    others = ("bounded-iterates",)
-
-    def release(self, mechanism: Any, epsilon: float, delta: float, rng: int | None) -> IntArray:
-        """Private colours."""
-        found = dpgraph.private_max_k_cut(
-            self.adjacency, _COLOURS, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=rng
-        )
-        return np.asarray(found.labels)
-
-    def exact(self, generator: np.random.Generator) -> IntArray:
-        """The best colours that are found without privacy."""
-        instance = dpgraph.TwoCSP.from_networkx(self.adjacency, "max-k-cut", _COLOURS)
-        found = dpgraph.max_2csp(instance, seeds=0, starts=2, sweeps=_SWEEPS, rng=generator)
-        return np.array([found.assignment[vertex] for vertex in range(self.n)])
-
-    def blind(self, generator: np.random.Generator) -> IntArray:
-        """Equally many vertices of each colour, drawn at random."""
-        return generator.permutation(np.arange(self.n) % _COLOURS)
-
-    def judge(self, answer: IntArray) -> Sequence[float]:
-        """Share of the edges with ends of two colours."""
-        tails, heads = self.adjacency.tocoo().coords
-        return [float(np.mean(answer[tails] != answer[heads]))]
 
 
 class CommunitiesTask(Task):

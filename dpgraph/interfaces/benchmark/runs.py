@@ -20,33 +20,19 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Task
-from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Synthetic, Triangles
-from dpgraph.interfaces.benchmark.partitions import Bisection, Colouring, CommunitiesTask, Cut
-from dpgraph.interfaces.benchmark.spaces import Embedding, Similarities
+from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Triangles
+from dpgraph.interfaces.benchmark.partitions import Bisection, CommunitiesTask, Cut
+from dpgraph.interfaces.benchmark.spaces import Embedding
 from dpgraph.result import csv_text
 
 TASKS: dict[str, type[Task]] = {
     "cut": Cut,
     "bisection": Bisection,
-    "csp": Colouring,
     "communities": CommunitiesTask,
     "embedding": Embedding,
-    "similarities": Similarities,
     "degrees": Degrees,
     "degree-distribution": DegreeDistribution,
     "counts": Triangles,
-    "synthetic": Synthetic,
-}
-#: Problems by the names of the commands that publish them, and of what they maximise.
-ALSO_CALLED = {
-    "max-cut": "cut",
-    "max-bisection": "bisection",
-    "max-k-cut": "csp",
-    "max-3-cut": "csp",
-    "embed": "embedding",
-    "count": "counts",
-    "triangles": "counts",
-    "synthesize": "synthetic",
 }
 HALTED, REFUSED = "halted", "refused"
 COLUMNS = (
@@ -108,7 +94,7 @@ class Plan:
 
     def checked(self) -> Plan:
         """The same with the names of :data:`TASKS`; InvalidParameterError for a problem or mechanism that is none."""
-        wanted = list(TASKS) if "all" in self.problems else [ALSO_CALLED.get(name, name) for name in self.problems]
+        wanted = list(TASKS if "all" in self.problems else self.problems)
         for name in wanted:
             if name not in TASKS:
                 raise InvalidParameterError(f"--problem must be all or some of {', '.join(TASKS)}; got {name!r}")

@@ -1,4 +1,4 @@
-"""Leading eigenvectors of public graphs, and which vertices are similar."""
+"""Leading eigenvectors of public graphs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dpgraph.interfaces.benchmark.base import Measure, Task
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.typing import FloatArray
 
-#: Dimensions of the embedding; neighbours that are looked for; vertices for which they are.
-_RANK, _NEAREST, _VERTICES = 2, 10, 200
+#: Dimensions of the embedding.
+_RANK = 2
 _RESIDUAL = 1e-8
 
 
@@ -64,56 +64,3 @@ class Embedding(Task):
         basis = np.linalg.qr(answer)[0]
         missed = self.truth - basis @ (basis.T @ self.truth)
         return [min(float(np.linalg.norm(missed, 2)), 1.0)]
-
-
-class Similarities(Task):
-    """The vertices whose neighbourhoods are most like that of a vertex."""
-
-    measures = (
-        Measure(
-            f"precision at {_NEAREST}",
-            f"share of the {_NEAREST} most similar vertices (cosine of neighbourhoods) that are found, over at most "
-            f"{_VERTICES} vertices",
-        ),
-    )
-    usual = ("auto", "noisy-power", "gaussian", "randomized-response")
-
-    @cached_property
-    def asked(self) -> list[int]:
-        """Vertices whose neighbours are looked for."""
-        chosen = np.random.default_rng(0).permutation(self.n)[:_VERTICES]
-        return sorted(int(vertex) for vertex in chosen)
-
-    @cached_property
-    def truth(self) -> FloatArray:
-        """Similarities of these vertices to all others, shape (asked, n); itself is none."""
-        lengths = np.sqrt(np.maximum(np.diff(self.adjacency.indptr), 1))
-        common = (self.adjacency[self.asked] @ self.adjacency).toarray()
-        return self._others(common / lengths[self.asked][:, None] / lengths)
-
-    def release(self, mechanism: Any, epsilon: float, delta: float, rng: int | None) -> FloatArray:
-        """Private similarities of the same vertices."""
-        found = dpgraph.private_node_similarities(
-            self.adjacency, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=rng
-        )
-        vectors = np.asarray(found.vectors)
-        return self._others(vectors[self.asked] @ vectors.T)
-
-    def exact(self, generator: np.random.Generator) -> FloatArray:
-        """The similarities themselves."""
-        return self.truth
-
-    def blind(self, generator: np.random.Generator) -> FloatArray:
-        """Similarities drawn at random."""
-        return self._others(generator.random((len(self.asked), self.n)))
-
-    def judge(self, answer: FloatArray) -> Sequence[float]:
-        """Share of the nearest that are among those as similar as the nearest really are."""
-        k = min(_NEAREST, self.n - 1)
-        found = np.argpartition(-answer, k - 1, axis=1)[:, :k]
-        least = -np.partition(-self.truth, k - 1, axis=1)[:, k - 1]  # ties are equally good
-        return [float(np.mean(np.take_along_axis(self.truth, found, axis=1) >= least[:, None]))]
-
-    def _others(self, similarities: FloatArray) -> FloatArray:
-        similarities[np.arange(len(self.asked)), self.asked] = -np.inf
-        return similarities

@@ -1,4 +1,4 @@
-"""Means of runs with their intervals: as Markdown, as CSV, and as panels of a picture."""
+"""Means of runs with their intervals: as Markdown, and as panels of a picture."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from scipy.special import stdtrit
 from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Measure
 from dpgraph.interfaces.benchmark.runs import HALTED, REFUSED, TASKS, Outcome, Run
 from dpgraph.plot.panels import Panel
-from dpgraph.result import csv_text
 
-#: Columns of the table of intervals.
-_HEADER = ("graph", "problem", "measure", "mechanism", "epsilon", "delta", "runs", "halts", "mean", "low", "high")
 #: Numbers below this are zero but for rounding.
 _ROUNDING = 1e-12
 
@@ -63,20 +60,6 @@ def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> list[Cell]:
             delta = group[0][0].delta
             cells.append(Cell(graph, problem, measure, mechanism, epsilon, delta, values, halts, refusal))
     return cells
-
-
-def as_csv(cells: Sequence[Cell]) -> str:
-    """One line a cell."""
-    rows = [
-        (
-            *(cell.graph, cell.problem, cell.measure.name, cell.mechanism),
-            *(("", "") if cell.epsilon is None else (f"{cell.epsilon:g}", f"{cell.delta:g}")),
-            *(str(len(cell.values)), str(cell.halts)),
-            *(_number(x) for x in (cell.mean, cell.mean - cell.half, cell.mean + cell.half)),
-        )
-        for cell in cells
-    ]
-    return csv_text(_HEADER, list(zip(*rows, strict=True)) if rows else [[] for _ in _HEADER])
 
 
 def as_markdown(cells: Sequence[Cell]) -> str:
@@ -143,7 +126,3 @@ def _entry(cell: Cell | None) -> str:
 def _exact_zero(value: float) -> float:
     """Zero for what rounding has left of it."""
     return 0.0 if abs(value) < _ROUNDING else value
-
-
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.6g}"

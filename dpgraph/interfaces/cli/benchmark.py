@@ -37,7 +37,7 @@ class Benchmark(GraphReading):
     command that was stopped goes on where it was.
 
     Example: `dpgraph benchmark wiki-Vote friends.csv --problem cut --problem communities --epsilon 0.5,1,2 --runs 5
-    --output runs.csv --table means.csv --plot curves.png`
+    --output runs.csv --plot curves.png`
     """
 
     graphs: list[str] = argument(
@@ -58,14 +58,14 @@ class Benchmark(GraphReading):
     output: Path | None = written(
         "Append every run to this CSV file, and take those that it holds; - writes them on standard output."
     )
-    table: Path | None = written("Write means and 95 % intervals, as Markdown or CSV.", ".md", ".csv")
+    table: Path | None = written("Write means and 95 % intervals as Markdown.", ".md")
     plot: Path | None = written("Write utility against epsilon as a picture (PNG, PDF, SVG).", picture=True)
     seed: int = option(0, "Seed of the first run; those after it count on.", panel="What is protected")
     progress: bool = options.progress()
 
     def run(self) -> None:
         """Check everything, then run, then write means and intervals."""
-        from dpgraph.interfaces.benchmark.summary import as_csv, as_markdown, cells_of, panels_of
+        from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of, panels_of
 
         plan = self._plan()
         require_outputs(replace(self, output=None) if self.output == STDOUT else self)
@@ -80,7 +80,7 @@ class Benchmark(GraphReading):
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
-                (self.table, lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else text)),
+                (self.table, lambda path: write_atomically(path, text)),
                 picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
             ],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,12 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import edge_columns
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
-from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
+from dpgraph.interfaces.cli.graph_input import GraphRelease
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
 
-if TYPE_CHECKING:
-    from dpgraph.privacy.report import PrivacyReport
-
-_CORRELATION = (
-    "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
-    "(1 + correlation) / 2."
-)
 _COMMUNITIES = "At most how many communities: auto (as many as the modularity asks for) or a number."
 _RESOLUTION = "Above 1 for smaller communities, below 1 for larger ones."
 
@@ -44,8 +37,6 @@ class Communities(GraphRelease, StrategyRelease):
     strategies = "dpgraph.problems.communities:COMMUNITY_STRATEGIES"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
-    correlation: float = planned(0.5, "With --dry-run: how strong communities you expect, from 0 (chance) to 1.")
-    blocks: int | None = planned(None, "With --dry-run: how many communities you expect. Default: 8.")
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
@@ -53,10 +44,6 @@ class Communities(GraphRelease, StrategyRelease):
     graph_plot: Path | None = written(
         "Write a picture (PNG, PDF, SVG) of the vertices, laid out by published values only.", picture=True
     )
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        asked = {name: given[name] for name in ("communities", "resolution")}
-        return self._planned(given, blocks=self.blocks, **asked)
 
     def _table(self, source: Source, result: Any) -> Table:
         return ["node", "community"], [source.labels, result.labels.tolist()]
@@ -71,10 +58,10 @@ class Communities(GraphRelease, StrategyRelease):
     def _lines(self, source: Source, result: Any) -> list[str]:
         sizes = [f"{len(community):,}" for community in result.communities[:12]]
         more = [f"and {len(result.communities) - 12} smaller ones"] * (len(result.communities) > 12)
-        value, deviation = result.estimated_modularity, result.estimated_modularity_std
+        low, high = result.modularity_interval
         return [
             f"{source.name}: {len(result.communities)} communities of {', '.join([*sizes, *more])} vertices",
-            f"estimated modularity: {value:.4g} ± {deviation:.2g} (standard deviation of the noise)",
+            f"modularity: {result.estimated_modularity:.4g}, with probability 95 % between {low:.4g} and {high:.4g}",
         ]
 
 
@@ -221,7 +208,6 @@ class Synthesize(GraphRelease):
     function = "private_synthetic_graph"
     reported = ("degrees", "block_weights", "triangles", "density")
 
-    correlation: float = planned(0.5, _CORRELATION)
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
     draw: int = option(0, "Seed by which the graph is drawn from the model. Public: it protects nothing.")

@@ -20,19 +20,18 @@ from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
-from dpgraph.interfaces.cli.release import Release, Source
+from dpgraph.interfaces.cli.outputs import say
+from dpgraph.interfaces.cli.release import Release, Source, require_outputs
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from dpgraph.privacy.report import PrivacyReport
 
 #: Endings of names of files, which no dataset has.
 _ENDING = re.compile(r"\.(txt|csv|tsv|gml|graphml|gexf|net|mtx|json|parquet|metis|graph)(\.gz)?$")
 
 _reads = partial(option, panel="What is read")
-#: What is asked for before anything is spent.
-planned = partial(option, panel="Before you spend anything")
+#: Vertices of the public graph of a dry run, at most.
+_REHEARSED = 10_000
 
 
 def complete_graph(incomplete: str) -> list[str]:
@@ -62,7 +61,9 @@ class GraphReading:
         metavar="raise|drop",
     )
     normalize: str | None = _reads(
-        None, "Compare names without blanks around them (strip), also without capitals.", metavar="strip|casefold"
+        None,
+        "Compare names as they are (exact), without blanks around them (strip), also without capitals.",
+        metavar="exact|strip|casefold",
     )
     encoding: str = _reads("utf-8", "How the text is written: cp1252, say, for files of older Windows programs.")
     format: str = _reads("auto", f"auto, or one of {', '.join(get_args(datasets.readers.Format)[1:])}.", metavar="NAME")
@@ -139,6 +140,8 @@ class GraphReading:
             try:
                 return int(self.nodes)
             except ValueError:
+                if _looks_like_path(path):
+                    raise DatasetError(f"--nodes: no such file: {path}") from None
                 raise InvalidParameterError(
                     "--nodes must be the word file, a number, or the name of a file of one vertex a line; got "
                     f"{self.nodes!r}"
@@ -193,15 +196,18 @@ class GraphRequest(GraphFile):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planning(GraphFile):
-    """What is to be planned for a graph before anything is spent."""
+class Rehearsal(GraphFile):
+    """A run on a public random graph in place of the private one."""
 
-    dry_run: bool = planned(
+    dry_run: bool = option(
         False,
-        "Print the noise scales and the expected utility, and stop: no edge is read, no budget is spent. "
+        "Run on a public random graph instead, print its noise scales, and stop: no edge is read, no budget is spent. "
         "Needs the number of vertices (--nodes N) and --average-degree, unless GRAPH is a dataset of known size.",
+        panel="Before you spend anything",
     )
-    average_degree: float | None = planned(None, "With --dry-run: a public guess of the average (weighted) degree.")
+    average_degree: float | None = option(
+        None, "With --dry-run: a public guess of the average degree.", panel="Before you spend anything"
+    )
 
     def public_size(self) -> tuple[int, float]:
         """Number of vertices and average degree, from the options or from what the publisher of a dataset states."""
@@ -218,9 +224,31 @@ class Planning(GraphFile):
             )
         return n, degree
 
+    def _made_up(self, A: sparse.csr_array) -> Any:
+        """What the command would read of a public graph."""
+        return A
+
+    def run(self) -> None:
+        """Run, on a public graph if that is asked for."""
+        if not self.dry_run:
+            super().run()  # type: ignore[misc]  # of a Release
+            return
+        require_outputs(self)
+        given, (n, degree) = self._arguments(), self.public_size()  # type: ignore[attr-defined]
+        n = min(n, _REHEARSED)
+        A, _ = datasets.planted_cut_sparse(n, min(degree, n), 0.0, rng=0)
+        name = f"a public random graph of {n} vertices, average degree {degree:g}"
+        try:
+            result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
+            lines = self._lines(Source(A, range(n), name, {}), result)  # type: ignore[attr-defined]
+        except MechanismHalted as halted:
+            result, lines = halted, [f"{name}: halts at the {halted.stage} test"]
+        told = ["DRY RUN: nothing was read, nothing was spent", *lines, replace(result.privacy, seeded=False).table()]
+        say("\n".join(told))
+
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(Planning, Release, GraphRequest):
+class GraphRelease(Rehearsal, Release, GraphRequest):
     """A command that publishes something of a graph."""
 
     def _arguments(self) -> dict[str, Any]:
@@ -229,43 +257,6 @@ class GraphRelease(Planning, Release, GraphRequest):
         last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
         reading = ("weight", "max_weight", "symmetrize", *last)
         return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # Release from a public random graph.
-        from dpgraph.interfaces.stand_ins import expected_degrees, stand_in
-
-        n, degree = self.public_size()
-        max_weight, correlation = self.max_weight or 1.0, getattr(self, "correlation", 0.0)
-        expected = expected_degrees(degree, None, n, max_weight)
-        A = stand_in(n, expected, max_weight=max_weight, correlation=correlation)
-        name = f"a public random graph of {A.shape[0]} vertices, average degree {degree:g}"
-        try:
-            result, privacy = self._rehearsed(A, given)
-        except MechanismHalted as halted:
-            return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
-        return self._lines(Source(A, range(A.shape[0]), name, {}), result), privacy
-
-    def _planned(self, given: dict[str, Any], **more: Any) -> tuple[list[str], PrivacyReport]:
-        """What plan() says of the problem that the command is called after, and the ledger that a run would have."""
-        from dpgraph.interfaces.planning import plan
-        from dpgraph.privacy.relation import Edge
-        from dpgraph.privacy.report import PrivacyReport
-
-        n, degree = self.public_size()
-        found = plan(
-            n=n,
-            average_degree=degree,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            correlation=getattr(self, "correlation", None),
-            problem=self.command,  # type: ignore[arg-type]  # one of those that it takes
-            weight=given["weight"],
-            max_weight=given["max_weight"] or 1.0,
-            **more,
-        )
-        chosen = found[found.recommended]
-        privacy = PrivacyReport(self.epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key)
-        return [found.table(), f"\nreleases of {chosen.mechanism}:"], privacy
 
 
 def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:

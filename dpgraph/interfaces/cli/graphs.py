@@ -8,21 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpgraph.interfaces.cli.graph_input import GraphRelease, Planning, planned
+from dpgraph.interfaces.cli.graph_input import GraphRelease, Rehearsal
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output, note
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 
 if TYPE_CHECKING:
-    from dpgraph.privacy.report import PrivacyReport
+    from scipy import sparse
+
+    from dpgraph.instance import TwoCSP
     from dpgraph.problems.strategy import Registry
 
-_CORRELATION = (
-    "With --dry-run: how strong a planted cut you expect, from -1 (bipartite) to 0 (none). Edges across it: "
-    "(1 - correlation) / 2."
-)
-#: Share of the constraints of a stand-in for --dry-run that its planted assignment satisfies.
-_SATISFIABLE = 0.8
 _REGULARIZATION = (
     "auto (a multiple of the average degree, released privately) or a public number, added to every degree. "
     "0 is the plain normalized adjacency and halts unless every degree is large."
@@ -51,32 +47,18 @@ class MaxCut(GraphRelease, StrategyRelease):
         "upper_bound",
     )
 
-    correlation: float = planned(0.0, _CORRELATION)
     output: Path | None = written("Write the partition as CSV with columns node, side (0 or 1).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the published values only.", picture=True)
-    owner_plot: Path | None = written(
-        "NOT PRIVATE: write the exact adjacency matrix ordered by the cut, for the data owner.", picture=True
-    )
-    rank: str | None = option(None, "Rank of the spectral mechanisms: auto or a number.")
     on_halt: str = option(
         "raise", "If a private test fails: raise (exit status 3) or fallback (a random cut that ignores the data)."
     )
     evaluate: bool = option(False, "NOT PRIVATE: also print the exact cut, for the data owner. Never publish it.")
 
-    def _chosen(self, given: list[str]) -> Any:
-        # --rank R is short for --option rank=R.
-        return super()._chosen([*given, *([] if self.rank is None else [f"rank={self.rank}"])])
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        return self._planned(given, mechanisms=None if self.mechanism == "auto" else [given["mechanism"]])
-
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
-        return super()._summary(source, result) | {"side_sizes": [len(side) for side in result.partition]}
+        return super()._summary(source, result) | _intervals(result) | {"side_sizes": [*map(len, result.partition)]}
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         yield picture(self.plot, "plot_cut", result, title=source.name)
-        exact = (source.data, result.labels)
-        yield picture(self.owner_plot, "plot_adjacency", *exact, title=source.name, owner_only=True)
         if self.evaluate:
             yield Path("standard error"), lambda _: self._evaluate(source, result)
 
@@ -88,13 +70,10 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         first, second = (len(side) for side in result.partition)
-        value, deviation, fraction = result.estimated_value, result.estimated_value_std, result.estimated_fraction
-        lines = [
+        return [
             f"{source.name}: {first} + {second} vertices, mechanism {result.mechanism}",
-            f"estimated weight of the cut: {value:.6g} ± {deviation:.3g} (standard deviation of the noise)",
+            *_worth(result, "weight of the cut", "a random cut has 0.5"),
         ]
-        share = f"estimated share of all edges: {fraction:.3f} (a random cut has 0.5)"
-        return [*lines, share] if math.isfinite(fraction) else lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +90,7 @@ class MaxBisection(MaxCut):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CSP(Planning, StrategyRelease):
+class CSP(Rehearsal, StrategyRelease):
     """Assign labels so that many constraints on pairs of variables hold, with private constraints.
 
     Variables and labels are public. For a graph: colour the vertices so that many edges have ends of two colours.
@@ -121,7 +100,7 @@ class CSP(Planning, StrategyRelease):
 
     command = "csp"
     function = "private_max_2csp"
-    reported = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight")
+    reported = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight", "estimated_fraction")
 
     graph: str = argument(
         "INSTANCE",
@@ -162,36 +141,35 @@ class CSP(Planning, StrategyRelease):
         problem = TwoCSP.from_networkx(source.data, "max-k-cut", self.colours)
         return Source(problem, source.labels, source.name, source.description)
 
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # Run the mechanism on a public random instance with a planted assignment, or colour a random graph.
-        from dpgraph.datasets import planted_csp
-        from dpgraph.evaluate import csp_value
+    def _made_up(self, A: sparse.csr_array) -> TwoCSP:
+        """Colours of a public graph."""
         from dpgraph.instance import TwoCSP
-        from dpgraph.interfaces.stand_ins import STAND_IN, expected_degrees, stand_in
 
-        n, degree = self.public_size()
-        if self.adjacency == "edge":
-            problem = TwoCSP.from_networkx(stand_in(n, expected_degrees(degree, None, n)), "max-k-cut", self.colours)
-            kind, at_random = "random graph", 1 - 1 / self.colours
-        else:
-            size = min(n, STAND_IN)
-            problem = planted_csp(size, min(degree, size - 1.0), self.colours, _SATISFIABLE, rng=0)
-            kind = f"random instance of which a planted assignment satisfies {_SATISFIABLE:g}"
-            at_random = 1 / self.colours
-        result, privacy = self._rehearsed(problem, given)
-        share = csp_value(problem, result) / problem.total_weight
-        line = (
-            f"on a public {kind}, {problem.n_variables} variables with {self.colours} labels, {degree:g} constraints "
-            f"on each: {share:.3f} satisfied (at random {at_random:.3f})"
-        )
-        return [line], privacy
+        return TwoCSP.from_networkx(A, "max-k-cut", self.colours)
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | _intervals(result)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
-        value, deviation, total = result.estimated_value, result.estimated_value_std, result.estimated_total_weight
         return [
             f"{source.name}: {len(source.labels)} variables, mechanism {result.mechanism}",
-            f"estimated weight earned: {value:.6g} ± {deviation:.3g} of about {total:.6g}",
+            *_worth(result, "weight earned", f"{len(result.alphabet)} labels"),
         ]
+
+
+def _intervals(result: Any) -> dict[str, Any]:
+    return {"value_interval": result.value_interval(), "fraction_interval": result.fraction_interval()}
+
+
+def _worth(result: Any, what: str, note: str) -> list[str]:
+    """What a cut or an assignment is worth, with 95 % intervals."""
+    low, high = result.value_interval()
+    lines = [f"{what}: {result.estimated_value:.6g}, with probability 95 % between {low:.6g} and {high:.6g}"]
+    if math.isfinite(result.estimated_fraction):
+        low, high = result.fraction_interval()
+        share = f"share of all: {result.estimated_fraction:.3f}, with probability 95 % between {low:.3f} and {high:.3f}"
+        lines.append(f"{share} ({note})")
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +236,6 @@ class Embed(GraphRelease, StrategyRelease):
     strategies = "dpgraph.problems.embedding.strategies:EMBEDDINGS"
     reported = ("rank", "spectrum", "regularization")
 
-    correlation: float = planned(0.0, _CORRELATION)
     rank: str = auto_or(int, "Number of coordinates: auto or a number.", "--rank")
     mechanism: str = option(
         "auto",
@@ -270,17 +247,6 @@ class Embed(GraphRelease, StrategyRelease):
     save: Path | None = written(
         "Write the whole private normalized adjacency, with its ledger, to an .npz file for Python.", ".npz"
     )
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # Answers suit small graphs, as stand-ins are; "auto" of a larger graph stands for what does not grow with n.
-        from dpgraph.interfaces.stand_ins import STAND_IN
-
-        grows = self.mechanism == "auto" and self.public_size()[0] > STAND_IN
-        if grows and self.delta > 0:
-            given = given | {"mechanism": "noisy-power"}
-        elif grows and self.rank in ("auto", 1):
-            given = given | {"mechanism": "noisy-power", "rank": 1}
-        return super()._rehearse(given)
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         from dpgraph.results.files import save_result

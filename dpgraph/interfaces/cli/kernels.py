@@ -18,13 +18,12 @@ from tqdm import tqdm
 import dpgraph
 from dpgraph import datasets
 from dpgraph.compiled import KERNELS, no_python
-from dpgraph.datasets.kernels import symmetric_pattern
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
-from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
@@ -62,7 +61,7 @@ def calls() -> list[Callable[[], object]]:
     colours = dpgraph.TwoCSP.from_networkx(nx.gnm_random_graph(30, 200, seed=0), "coloring", 3)
     budget: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
     of_sparse: list[Callable[..., object]] = [
-        partial(dpgraph.private_subgraph_counts, patterns=tuple(ORDERS), epsilon=4.0, mechanism="smooth"),
+        partial(dpgraph.private_subgraph_counts, patterns=PATTERNS, epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
         lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
         *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
@@ -73,7 +72,6 @@ def calls() -> list[Callable[[], object]]:
         ),
     ]
     return [
-        *(partial(symmetric_pattern, 3, *np.array([[0, 1], [1, 2]], kind)) for kind in (np.int32, np.int64)),
         _count_in_a_block,
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.max_cut, weighted, weight="weight"),

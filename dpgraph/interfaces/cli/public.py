@@ -101,8 +101,8 @@ class FetchDataset:
     """Fetch a public graph once, check it and keep it.
 
     Files go to the download cache ($DPGRAPH_CACHE, by default the user's cache folder), unless the folder of local
-    graphs has them. Their checksum is recorded the first time and verified ever after; an interrupted download is
-    continued. Without a network: put the file into a folder by hand and name the folder in $DPGRAPH_DATA.
+    graphs has them. Their checksum is recorded the first time and verified ever after. Without a network: put the file
+    into a folder by hand and name the folder in $DPGRAPH_DATA.
 
     Example: `dpgraph datasets fetch wiki-Vote --progress`
     """

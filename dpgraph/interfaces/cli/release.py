@@ -11,7 +11,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from types import UnionType
@@ -31,7 +31,6 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.result import csv_text, label_texts
 
 if TYPE_CHECKING:
-    from dpgraph.privacy.report import PrivacyReport
     from dpgraph.problems.strategy import Registry
 
 #: Header and columns.
@@ -70,18 +69,12 @@ class Release:
     budget: Path | None = options.budget()
     report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON; - is standard output.")
     progress: bool = options.progress()
-    dry_run: bool = option(False, "Print the noise scales and stop.")
     output: Path | None = written("Write the table as CSV; - is standard output.")
 
     def run(self) -> None:
         """Check, then read, then release, then print and write."""
         require_outputs(self)
-        given = self._arguments()
-        if self.dry_run:
-            lines, privacy = self._rehearse(given)
-            say("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
-        else:
-            self._spend(given)
+        self._spend(self._arguments())
 
     @private_function  # an error says whether the budget is spent
     def _spend(self, given: dict[str, Any]) -> None:
@@ -108,15 +101,6 @@ class Release:
     def _release(self, data: Any, given: dict[str, Any], seed: int | None) -> Any:
         """The result of the private function."""
         return getattr(dpgraph, self.function)(data, **given, rng=seed)
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        """What a dry run prints: some lines, then the ledger."""
-        raise NotImplementedError
-
-    def _rehearsed(self, data: Any, given: dict[str, Any]) -> tuple[Any, PrivacyReport]:
-        """The result of a release from public data, and its ledger."""
-        result = self._release(data, given, 0)
-        return result, replace(result.privacy, seeded=False)
 
     def _table(self, source: Source, result: Any) -> Table:
         """Header and columns of the CSV output; vertices have the labels of the file."""
@@ -262,14 +246,14 @@ def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[An
     put(path, csv_text(header, [label_texts(values) for values in columns]))
 
 
-def picture(path: Path | None, plot: str, *of: Any, owner_only: bool = False, **options: Any) -> Output:
+def picture(path: Path | None, plot: str, *of: Any, **options: Any) -> Output:
     """The picture that a function of :mod:`dpgraph.plot` draws."""
 
     def write(path: Path) -> None:
         from dpgraph import plot as pictures
 
         drawn = pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix)
-        write_atomically(path, drawn, owner_only=owner_only)
+        write_atomically(path, drawn)
 
     return path, write
 

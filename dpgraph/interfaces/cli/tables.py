@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,7 @@ from dpgraph.inputs.text_formats import other_text
 from dpgraph.interfaces.cli.options import argument, option, written
 from dpgraph.interfaces.cli.outputs import Output
 from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, picture
-from dpgraph.memory import check_memory
 
-if TYPE_CHECKING:
-    from dpgraph.privacy.report import PrivacyReport
-
-#: Tables as large as the records that a release makes.
-_COPIES = 5
 #: Characters of a table that tell whether it is another format.
 _BEGINNING = 2**16
 
@@ -38,15 +32,6 @@ class TableRelease(Release):
 
     table_file: Path = argument("TABLE", "CSV with a header line (.gz too) or .npy; a record a row.")
     adjacency: str = option("replace", "What is protected: replace (a record) or add-remove.")
-    dry_run: bool = option(False, "Print the noise for a table of --shape and stop; TABLE is not read.")
-    shape: tuple[int, int] | None = option(None, "With --dry-run: the public numbers of records and of columns.")
-
-    def _public_shape(self, wanted: str = "", declared: int = 0) -> tuple[int, int]:
-        if self.shape is None or self.shape[1] < declared:
-            raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{wanted}")
-        rows, columns = self.shape
-        check_memory(f"a table of {rows} records and {columns} columns", table=(_COPIES, rows, columns))
-        return rows, columns
 
     def read(self) -> Source:
         """Read ``.csv`` (with a header line, .gz too) or ``.npy``; numbers, or texts for CSV."""
@@ -99,21 +84,6 @@ class Covariance(TableRelease, StrategyRelease):
             if source.data.dtype != object
             else replace(source, data=np.vectorize(_number, otypes=[float])(source.data))
         )
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # The noise does not depend on the records, so a public table of zeros shows it.
-        from dpgraph.problems.records.covariance_noise import choose_noise
-        from dpgraph.releases.records.moments import SecondMoments
-
-        rows, columns = self._public_shape()
-        _, privacy = self._rehearsed(np.zeros((rows, columns)), given)
-        n = rows if self.n_records is None else self.n_records
-        moments = SecondMoments(n, self.adjacency, columns + self.centered)
-        law = choose_noise(given["mechanism"], moments, self.epsilon, self.delta)
-        share = sum(entry.share for entry in privacy.entries[:-1])
-        size = math.sqrt(law.size(self.epsilon, share).square) * self.max_norm**2
-        line = f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square)"
-        return [f"{line}; the projection to covariance matrices lowers it"], privacy
 
     def _table(self, source: Source, result: Any) -> Table:
         names = [str(name) for name in source.labels]
@@ -173,17 +143,6 @@ class Marginals(TableRelease):
         # Columns are known by their place.
         places = {source.labels.index(name): values for name, values in given["categories"].items()}
         return given | {"categories": places}
-
-    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # The noise does not depend on the records: a public table shows it, its columns those declared, then 0/1.
-        declared = given["categories"]
-        rows, columns = self._public_shape(", with at least the columns of --categories", len(declared))
-        data = np.zeros((rows, columns), dtype=object)
-        for j, values in enumerate(declared.values()):
-            data[:, j] = values[0]
-        result, privacy = self._rehearsed(data, given | {"categories": dict(enumerate(declared.values()))})
-        line = f"the noise alone would move a cell by {result.expected_rmse:.4g} records (root mean square)"
-        return [line], privacy
 
     def _table(self, source: Source, result: Any) -> Table:
         rows: list[tuple[str, str, float]] = []

@@ -29,6 +29,8 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
     Nodes,
     attribute_assortativity_coefficient,
     attribute_mixing_matrix,
+    degree_assortativity_coefficient,
+    degree_histogram,
     densest_subgraph,
     edge_connectivity,
     group_numbers,
@@ -36,6 +38,7 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
     opened,
     partition_quality,
     possible,
+    triangles,
 )
 from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
@@ -409,4 +412,4 @@ def modularity(
     return min(max(value, -float(resolution)), 1.0) if math.isfinite(value) else 0.0
 
 
-effective_graph_resistance, triangles = (refused(name, instead) for name, instead in REFUSED.items())
+(effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())

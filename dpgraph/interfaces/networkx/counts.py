@@ -15,7 +15,9 @@ from dpgraph.interfaces.networkx.private_graph import Asked, PrivateGraph, answe
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.statistics import private_statistic
+from dpgraph.problems.counts.subgraphs import private_subgraph_counts, release_counts
 from dpgraph.problems.densest import private_densest_subgraph
 from dpgraph.releases.totals import release_block_weights
 from dpgraph.typing import FloatArray, IntArray
@@ -154,3 +156,41 @@ def attribute_assortativity_coefficient(
     if not 0 < chance < 1:
         return math.nan
     return min(max((float(np.trace(mixing)) - chance) / (1 - chance), -1.0), 1.0)
+
+
+@answered_privately
+def degree_histogram(G: PrivateGraph, *, asked: Asked) -> list[int]:
+    """How many vertices have which degree: :func:`dpgraph.private_degree_distribution`."""
+    return [int(count) for count in private_degree_distribution(G, **asked.budget).counts]
+
+
+@answered_privately
+def triangles(G: PrivateGraph, nodes: Nodes | None = None, *, asked: Asked) -> int:
+    """How many triangles there are in all: :func:`dpgraph.private_subgraph_counts`."""
+    if nodes is not None:
+        raise InvalidParameterError("nodes must be None: the private answer is how many triangles there are in all")
+    count = private_subgraph_counts(G, "triangle", **asked.budget).counts["triangle"]
+    return min(max(count, 0), math.comb(len(G), 3))
+
+
+@answered_privately
+def degree_assortativity_coefficient(
+    G: PrivateGraph,
+    x: str = "out",
+    y: str = "in",
+    weight: str | None = None,
+    nodes: Nodes | None = None,
+    *,
+    asked: Asked,
+) -> float:
+    """Correlation of the degrees at the ends of an edge, from four noisy counts, in [-1, 1]; NaN where there is none.
+
+    Over edges, with m edges, W wedges and S stars of three edges: sum (d_u + d_v) = 2 W + 2 m, sum (d_u^2 + d_v^2) =
+    6 S + 6 W + 2 m, and sum d_u d_v = sum (d_u - 1)(d_v - 1) + 2 W + m, of which a quarter is released.
+    """
+    if weight is not None or nodes is not None:
+        raise InvalidParameterError("weight and nodes must be None: all vertices count, and every edge counts 1")
+    m, wedges, stars, quarter = release_counts(G, ("edge", "wedge", "3-star", "edge-degrees"), asked.budget)
+    ends, squares, products = 2 * wedges + 2 * m, 6 * stars + 6 * wedges + 2 * m, 4 * quarter + 2 * wedges + m
+    spread = 2 * m * squares - ends**2
+    return min(max((4 * m * products - ends**2) / spread, -1.0), 1.0) if m > 0 and spread > 0 else math.nan

@@ -35,6 +35,8 @@ _FUNCTIONS = {
     "attribute_mixing_matrix": f"Noisy numbers of edges between the groups, or their shares. {_GROUPS}",
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
     "cut_size": f"The weight of the cut with noise. {_PARTITION}",
+    "degree_assortativity_coefficient": "By noisy counts of edges, wedges, stars and products of degrees, in [-1, 1]. "
+    "x and y are not used, as edges have no direction; weight and nodes must be None.",
     "degree_centrality": "Every degree with noise, divided by n - 1, in [0, 1].",
     "densest_subgraph": "Density and vertices of dpgraph.private_densest_subgraph; iterations and method are not used.",
     "edge_connectivity": "The edges of a minimum cut, with noise; s, t and cutoff must be None.",
@@ -62,6 +64,7 @@ _FUNCTIONS = {
     "spectral_bisection": "The signs of the second eigenvector of a private normalized adjacency. Needs "
     "normalized=True; tol and method are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be "
     f"released. {_DEFAULT_WEIGHT}",
+    "triangles": "How many triangles there are in all, one number; nodes must be None. delta is not spent.",
     "transitivity": "The transitivity of dpgraph.private_transitivity, in [0, 1]; delta is not spent.",
     "volume": f"The sum of the degrees of S with noise. {_PARTITION}",
 }
@@ -77,6 +80,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "density": {},
     "label_propagation_communities": {},
     "transitivity": {},
+    "triangles": {},
     "one_exchange": _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
 }
 
@@ -107,10 +111,6 @@ _CALLS = {
 REFUSED: dict[str, str] = {
     "effective_graph_resistance": (
         "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
-    ),
-    "triangles": (
-        "One edge changes the number of triangles at many vertices; dpgraph.private_subgraph_counts(G, 'triangle') "
-        "releases how many there are."
     ),
 }
 #: Functions that are answered privately.

@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -50,15 +50,25 @@ _WORDS = (
 )
 
 
-def beside(report: Report, path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The synthetic twin as CSV, and the name of the file for it if it is too large for the page."""
-    columns = edge_columns(report.twin.adjacency(0), label_texts(report.twin.nodes))
-    table = csv_text(["source", "target"], columns)
-    return (f"{Path(path).stem}-twin.csv" if len(table) > _INLINE else ""), table
+class Twin(NamedTuple):
+    """The synthetic twin: how many edges and triangles it has, as CSV, and the file for it if it is large."""
+
+    edges: int
+    triangles: int
+    table: str
+    file: str
 
 
-def page(report: Report, file: str, twin: str) -> str:
-    """The page; the twin is in the `file`, or in the page if that has no name."""
+def twin_of(report: Report, path: str | os.PathLike[str]) -> Twin:
+    """Draw the twin of a page at this path."""
+    A = report.twin.adjacency(0)
+    table = csv_text(["source", "target"], edge_columns(A, report.twin.nodes))
+    triangles = int(Subgraphs(A.indptr, A.indices).count("triangle"))
+    return Twin(A.nnz // 2, triangles, table, f"{Path(path).stem}-twin.csv" if len(table) > _INLINE else "")
+
+
+def page(report: Report, twin: Twin, *, inside: bool = True) -> str:
+    """The page; a large twin is in its file, where the page is not `inside` something else."""
     facts = {fact.name: fact for fact in report.facts}
     labels = label_texts(report.communities.nodes)
     body = [
@@ -67,7 +77,7 @@ def page(report: Report, file: str, twin: str) -> str:
         _degrees(report, facts),
         _densest(report, facts, labels),
         _cut(report, facts),
-        _twin(report, file, twin),
+        _twin(twin, inside=inside),
         _expect(report),
         _ledger(report),
     ]
@@ -235,22 +245,20 @@ def _cut(report: Report, facts: dict[str, Fact]) -> str:
     return _beside("A cut", text, "", fact)
 
 
-def _twin(report: Report, file: str, twin: str) -> str:
-    A = report.twin.adjacency(0)
-    triangles = int(Subgraphs(A.indptr, A.indices).count("triangle"))
+def _twin(twin: Twin, *, inside: bool) -> str:
     text = (
-        f"A made-up network with about the communities, degrees and triangles of the real one: {A.nnz // 2:,} "
-        f"connections and {triangles:,} triangles. It was drawn from the numbers on this page, and holds no secret: "
-        "share it, test software with it, teach with it."
+        f"A made-up network with about the communities, degrees and triangles of the real one: {twin.edges:,} "
+        f"connections and {twin.triangles:,} triangles. It was drawn from the numbers on this page, and holds no "
+        "secret: share it, test software with it, teach with it."
     )
-    size = f"{math.ceil(len(twin) / 1000):,} kB"
+    size = f"{math.ceil(len(twin.table) / 1000):,} kB"
     link = f'<p><a class="button" download="twin.csv" href="{{}}">Download the twin (CSV, {size})</a></p>'
-    if file:
-        button = link.format(escape(file, quote=True))
-    elif twin:
-        button = link.format("data:text/csv;base64," + base64.b64encode(twin.encode("utf-8", "replace")).decode())
-    else:
+    if not twin.file:
+        button = link.format("data:text/csv;base64," + base64.b64encode(twin.table.encode("utf-8", "replace")).decode())
+    elif inside:
         button = '<p class="soft">It is too large for this view: to_html writes it beside the page.</p>'
+    else:
+        button = link.format(escape(twin.file, quote=True))
     return _section("A synthetic twin", text, button)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpgraph.atomic_write import write_atomically
 from dpgraph.graph import vertex_sets
 from dpgraph.interfaces.report.facts import LEVEL, Fact, facts_of
-from dpgraph.interfaces.report.page import beside, page
+from dpgraph.interfaces.report.page import page, twin_of
 from dpgraph.plot import figure_bytes, plot_report
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult, label_texts
@@ -104,10 +104,10 @@ class Report(TableResult):
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one page that needs no other file, but for a large synthetic twin: that is a CSV file beside it."""
-        name, table = beside(self, path)
-        if name:
-            write_atomically(os.path.join(os.path.dirname(os.fspath(path)), name), table)
-        write_atomically(path, page(self, name, table))
+        twin = twin_of(self, path)
+        if twin.file:
+            write_atomically(os.path.join(os.path.dirname(os.fspath(path)), twin.file), twin.table)
+        write_atomically(path, page(self, twin, inside=False))
 
     def to_png(self, path: str | os.PathLike[str]) -> None:
         """Write a picture of the map, the degrees and the numbers, with matplotlib."""
@@ -126,5 +126,4 @@ class Report(TableResult):
 
     def _repr_html_(self) -> str:
         style = "width:100%;height:46rem;border:1px solid #8886;border-radius:8px"
-        name, table = beside(self, "report.html")
-        return f'<iframe style="{style}" srcdoc="{escape(page(self, name, "" if name else table))}"></iframe>'
+        return f'<iframe style="{style}" srcdoc="{escape(page(self, twin_of(self, "report.html")))}"></iframe>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
 from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.linalg.subgraphs import ORDERS
+from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
@@ -171,9 +171,9 @@ def private_subgraph_counts(  # noqa: PLR0913
     (True, True)
     """
     names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
-    if not names or len(set(names)) < len(names) or not set(names) <= set(ORDERS):
+    if not names or len(set(names)) < len(names) or not set(names) <= set(PATTERNS):
         raise InvalidParameterError(
-            f"patterns must be some of {', '.join(map(repr, ORDERS))}, each once; got {patterns!r}"
+            f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}"
         )
     check_choice("adjacency", adjacency, GRAPHS)
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
@@ -265,6 +265,12 @@ def _count(
         strategy.name,
         call.report(),
     )
+
+
+def release_counts(G: GraphLike, names: Sequence[str], budget: Mapping[str, Any]) -> list[int]:
+    """Counts of :data:`~dpgraph.linalg.subgraphs.ORDERS` by ladders, with equal parts of epsilon, which are pure."""
+    shares, asked = dict.fromkeys(names, 1 / len(names)), Asked("ladder", budget["accountant"], None)
+    return list(_count(G, shares, {}, (budget["epsilon"], budget["delta"]), asked).counts.values())
 
 
 def _count_edges(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -117,7 +118,8 @@ def private_max_2csp(  # noqa: PLR0913
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or 2 w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. The value of a released assignment has sensitivity w.
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns and what it leaves move
+    by w together under "edge", else by 2 w (:func:`dpgraph.bounds.sensitivity.split_table`).
 
     References
     ----------
@@ -238,7 +240,8 @@ def _release_assignment(
         alphabet=facts.alphabet,
         estimated_value=released.worth.value,
         estimated_value_std=released.worth.std,
-        estimated_total_weight=released.known.value,
+        estimated_total_weight=released.worth.total,
         mechanism=released.mechanism,
         privacy=released.privacy,
+        most_weight=math.comb(facts.n, 2) * facts.max_weight,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -193,4 +194,5 @@ def _release_cut(
         upper_bound=cut.upper_bound,
         mechanism=released.mechanism,
         privacy=released.privacy,
+        most_weight=math.comb(facts.n, 2) * source.max_weight,
     )
