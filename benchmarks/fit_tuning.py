@@ -177,7 +177,7 @@ def graphs(make: Callable[..., Any], *arguments: float) -> Callable[[int], Any]:
 
 GAP = strategies.Coherence(rank=2, certificate="gap-and-coherence")
 STABLE = strategies.Coherence(rank=2)
-POWER = strategies.NoisyPower(rank=2, denoise=False)
+POWER = "noisy-power"
 even, uneven, block, group = (partial(graphs, make) for make in (cut_graph, uneven_graph, block_graph, group_graph))
 
 EVEN, UNEVEN, DENSE, SPARSE = even(300, 40, -0.4), uneven(300, 40, -0.3), even(300, 120, -0.25), even(400, 10, -0.6)
@@ -209,7 +209,6 @@ BY_SIZE = (
 )
 MANY = block(1600, 2, 30, 0.0)
 HIDDEN = group(1600, 40, 0.6, 2.8)
-FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (2.0, 2.4, 2.8))
 FAR = (
     embedding(group(1600, 100, 0.7, 25), 1, 4.0, "noisy-power"),
     embedding(group(1600, 100, 0.7, 25), 1, 6.0, "noisy-power"),
@@ -226,10 +225,6 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Power": PRODUCTS,
     "Vector": LEADING,
     "Residual": FAR,
-    "Vector.far_products": FAR,
-    "Vector.unknown_products": FAR,
-    "Vector.far_least": FAR,
-    "Vector.far_most": FAR,
     "GapTest.accepted_noise": tuple(
         embedding(make, 0, 4.0, strategies.Coherence(certificate="gap-and-coherence"), DELTA) for make in BY_RANK
     ),
@@ -241,8 +236,7 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         *(above_bulk(300, rank, 250.0, ratio, 1.0) for rank, ratio in ((1, 1.0), (1, 10.0), (3, 2.0), (3, 30.0))),
         *(above_bulk(300, rank, 60.0, 1.0, 1.0) for rank in (1, 3)),
     ),
-    "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
-    "Power.least_denoised": tuple(
+    "Power.least": tuple(
         embedding(make, rank, epsilon, "noisy-power", DELTA)
         for make, rank in ((even(1200, 300, -0.75), 2), (block(600, 3, 250, 0.3), 3))
         for epsilon in (0.25, 0.5)
@@ -265,22 +259,16 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for epsilon in (4.0, 6.0, 8.0)
     ),
     "Embedding.left": tuple(
-        embedding(make, 2, epsilon, strategies.RandomizedResponse(rank=2, denoise=False))
+        embedding(make, 2, epsilon, "randomized-response")
         for make in (TWO, UNEVEN_TWO)
         for epsilon in (0.4, 0.8)
     ),
     "Embedding.vector_total_share": LEADING,
     "Embedding.vector_regularization": (*LEADING, embedding(HUBS, 1, 4.0, "noisy-power")),
-    "Embedding.answers_find": FOR_HIDDEN,
-    "Embedding.products_find": FOR_HIDDEN,
     "EmbeddingRule": FOR_VECTOR,
     "EmbeddingRule.even_ratio": (*BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
     "EmbeddingRule.least_degree": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_RATIO, *BY_SIZE),
-    "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
-    "EmbeddingRule.vector_by_answers": tuple(
-        embedding(group(1600, 100, 0.7, 25), 1, epsilon) for epsilon in (2.0, 4.0, 5.0)
-    ),
     "EmbeddingRule.uneven": tuple(
         embedding(block(300, 2, 150, spread), 2, epsilon, delta=DELTA)
         for spread in (0.3, 0.6)
@@ -297,25 +285,18 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Krylov.reserve": (0.1, 0.2, 0.5),
     "Krylov.seen": (0.25, 0.35, 0.7),
     "Krylov.columns": (100, 200, 640),
-    "Power.trial": (0.0, 0.7, 1.0),
-    "Power.trial_denoised": (0.0, 0.35, 0.7, 1.0),
+    "Power.trial": (0.0, 0.35, 0.7, 1.0),
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
-    "Power.least_denoised": (4, 6, 12, 16),
+    "Power.least": (4, 6, 12, 16),
     "Power.refinements": (0, 1, 6),
-    "Vector.power": (0.25, 0.75, 1.0),
-    "Vector.decay": (0.0, 0.3, 0.6),
     "Vector.last_decays": ((), (0.5,), (1.0,), (0.25, 0.5, 0.75, 1.0)),
     "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
     "Vector.second": (0.3, 0.8, 1.0),
     "Vector.left": (0.4, 1.0),
-    "StabilityTest.attempt_slacks": ((0.7,), (0.35, 0.35), (0.6, 0.05)),
-    "StabilityTest.test_shares": ((0.1, 0.4), (0.3, 0.7), (0.05, 0.9)),
     "StabilityTest.accepted_value": (0.4, 0.6, 0.9),
     "GapTest.spectrum_share": (0.2, 0.3, 0.6),
-    "GapTest.gap_slack": (0.2, 0.6),
-    "GapTest.coherence_slack": (0.15, 0.5),
     "Embedding.typical_coherence": (1.0, 2.0, 3.0),
     "Embedding.above_noise": (1.0, 1.3, 2.0),
     "Embedding.little_noise": (0.0, 0.006, 0.024, 0.05),

@@ -5,15 +5,12 @@ of Louvain communities of the drawn and of the true graph; relative errors of th
 of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per cent of
 vertices of largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon. Further: NMI of
 the released labels; relative error of the average clustering; error of the assortativity; Kolmogorov-Smirnov distance
-of the degrees; triangles drawn over triangles released. The last column names what is beyond `BOUNDS`. ``--fit`` shows
-what other values of `dpgraph.tuning.Synthesis` give on graphs that are in no table.
+of the degrees; triangles drawn over triangles released. The last column names what is beyond `BOUNDS`.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-from dataclasses import replace
 from functools import cached_property
 
 import igraph
@@ -25,20 +22,14 @@ from scipy.sparse.linalg import eigsh
 from scipy.stats import ks_2samp
 
 import dpgraph
-from dpgraph import tuning
-from dpgraph.denoise import block_model
 from dpgraph.linalg.subgraphs import Subgraphs
-from dpgraph.problems import synthesis
 
 GRAPHS = (
     "fb100-Caltech36", "email-Eu-core", "ego-Facebook", "fb100-Rice31", "ca-GrQc", "wiki-Vote", "lastfm-asia",
     "ca-HepTh", "ca-HepPh", "ca-AstroPh", "ca-CondMat", "email-Enron",
 )  # fmt: skip
-FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98", "fb100-Swarthmore42")
-GROUP_VALUES = {"group_power": (0.0, 0.25, 0.75), "group_spread": (0.1, 0.6)}
-SWEEP_VALUES = {"first": (0.5, 0.65, 0.85), "dispersion": (0.0, 0.35, 1.0), "core_best": (1.0, 1.6)}
 EPSILONS = (1.0, 2.0, 4.0)
-RUNS, FIT_RUNS = 2, 2
+RUNS = 2
 MEASURES = ("NMI", "modularity", "transitivity", "edges", "degrees", "top 1 %", "cuts")
 #: Further columns of the table.
 MORE = ("NMI of labels", "clustering", "assortativity", "KS", "triangles")
@@ -155,36 +146,9 @@ def table() -> list[str]:
     return lines
 
 
-def fit() -> None:
-    """Every measure for other shares of the budget, and for other values of the other numbers, one at a time."""
-    own = tuning.SYNTHESIS
-    trials = {
-        f"degrees {degrees:g}, tails {tails:g}": replace(
-            own, sweeps=replace(own.sweeps, degrees=degrees), tails=tails, communities=0.93 - tails
-        )
-        for degrees, tails in itertools.product((0.12, 0.2, 0.3), (0.03, 0.06, 0.09))
-    }
-    for field, values in SWEEP_VALUES.items():
-        trials |= {f"{field} {value:g}": replace(own, sweeps=replace(own.sweeps, **{field: value})) for value in values}
-    trials |= {
-        f"{field} {value:g}": replace(own, **{field: value}) for field in GROUP_VALUES for value in GROUP_VALUES[field]
-    }
-    for name, epsilon in itertools.product(FIT_GRAPHS, (1.0, 2.0)):
-        A = adjacency(name)
-        true = Facts(A)
-        for label, numbers in trials.items():
-            synthesis.SYNTHESIS = block_model.SYNTHESIS = numbers
-            cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon, FIT_RUNS))
-            print(f"| {name} | {epsilon:g} | {label} | {cells} |", flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fit", action="store_true")
-    if parser.parse_args().fit:
-        fit()
-    else:
-        (RESULTS / "synthetic_graphs.md").write_text("\n".join(table()) + "\n")
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    (RESULTS / "synthetic_graphs.md").write_text("\n".join(table()) + "\n")
 
 
 if __name__ == "__main__":

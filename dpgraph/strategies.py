@@ -7,7 +7,7 @@ stands in ``strategies.pyi``, which ``python -m tests.stubs`` writes.
 Examples
 --------
 >>> from dpgraph import strategies
->>> strategies.NoisyPower(rank=3).rank
+>>> strategies.Coherence(rank=3).rank
 3
 >>> "Coherence" in dir(strategies)
 True

@@ -6,6 +6,7 @@ from dpgraph.problems.counts.subgraphs import Smooth as Smooth
 from dpgraph.problems.matrices.subspace_strategies import Projector as Projector
 from dpgraph.problems.options import BoundedIterates as BoundedIterates
 from dpgraph.problems.options import Coherence as Coherence
+from dpgraph.problems.options import CoherentAdjacency as CoherentAdjacency
 from dpgraph.problems.options import Gaussian as Gaussian
 from dpgraph.problems.options import NoisyPower as NoisyPower
 from dpgraph.problems.options import PermuteAndFlip as PermuteAndFlip
@@ -23,6 +24,7 @@ from dpgraph.problems.records.query_noise import StreamingNoise as StreamingNois
 __all__ = [
     "BoundedIterates",
     "Coherence",
+    "CoherentAdjacency",
     "EllipsoidNoise",
     "FactorizationNoise",
     "Gaussian",

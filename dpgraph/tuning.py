@@ -26,95 +26,46 @@ class Sweeps:
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
     of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
-    # Labels as often as the standard deviation of a reading is below this part of sqrt(degree/labels), or twice; > 0
-    noise: float = 0.7
-    sharpness: float = 8.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
     degree_share: float = 0.05  # Share for the degrees
-    sparse_degree_share: float = 0.1  # The same where rows are read once
 
 
 @dataclass(frozen=True)
 class Communities:
-    """Communities by sweeps that read an edge once (releases.sweeps.communities), or by answers.
+    """Communities by sweeps that read an edge once (releases.sweeps.communities); see benchmarks.ablations."""
 
-    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
-    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
-    that are in no table, where neighbouring values differ by less than the noise of the comparison.
-    """
-
-    total_share: float = 0.005  # Share for the total weight, which chooses between sweeps and answers
-    degree_share: float = 0.07  # Share of the rest for the degrees
-    block_share: float = 0.01  # Share of the rest for the weights after each sweep, and in the end
-    merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
-    # A second sweep is worth its price from this epsilon (root mean square degree) on; > 0
-    second_sweep: float = 22.0
-    # A third, fourth, ... from this epsilon (average degree) on; > 0, increasing
-    sweep_signals: tuple[float, ...] = (60.0, 250.0)
-    signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
+    degree_share: float = 0.07  # Share for the degrees
+    block_share: float = 0.01  # Share for the weights after each sweep, and in the end
+    # Labels to begin with = epsilon (root mean square degree)/signal_per_label; from two on there are two sweeps; > 0
+    signal_per_label: float = 12.5
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
-    head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
-    head_sweeps: int = 2  # There are such rows for so many sweeps
-    # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
-    core_ratio: float = 4.0
-    core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]
-    core_best: float = 1.8  # None do if the largest such number is less; > 0
-    least_core: int = 50  # At least so many rows; >= 3
-    most_core: int = 3000  # At most so many
-    most_vectors: int = 24  # Of answers: at most so many eigenvectors; >= 1
-    above_noise: float = 1.05  # Eigenvalues are no noise from so many times the edge of its spectrum on; >= 1
-    starts: int = 4  # Starts of k-means, of which the best counts; >= 1
-    rounds: int = 20  # At most so many rounds of moves by answers; >= 1
-    moving_part: float = 0.7  # In a round this part of the vertices may move; in (0, 1]
-    rounds_again: int = 10  # Rounds by answers and counts together, after a backward sweep; >= 0
-    sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
-
-
-@dataclass(frozen=True)
-class CommunitySweeps:
-    """How sweeps for communities share what they may spend (releases.sweeps.communities)."""
-
-    degrees: float  # Share for the degrees
-    # Sweeps are two at most, and the first of two has this share of what they read; in (0, 1). None: all are equal
-    first: float | None = None
-    # The part p of a row's edges is seen with standard deviation dispersion p (1 - p) beside chance; >= 0
-    dispersion: float = 0.0
-    core_best: float = 1.0  # Times that of Communities; > 0
+    head: float = 0.2  # Share of the rows that read each other first where there are two sweeps; in (0, 1)
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Shares of a synthetic graph (problems.synthesis), which add up to 1, and its groups (denoise.block_model).
+    """Shares of a synthetic graph (problems.synthesis), and its groups (denoise.block_model); see benchmarks.ablations.
 
-    Shares: fitted by benchmarks/synthetic_graphs.py --fit, which shows other values too, to three colleges that are in
-    no table. The numbers of sweeps: compared by hand on eight graphs, some of them those of tables. Groups: compared on
-    five graphs of the table; judged on the three colleges.
+    The rest of the budget is for communities. Groups were compared on five graphs of the table, and judged on three
+    colleges that are in no table.
     """
 
-    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
-    tails: float = 0.06  # For the degree distribution
-    triangles: float = 0.06  # For the count of triangles
+    numbers: float = 0.06  # For the degree distribution, and for the count of triangles
     edges: float = 0.01  # For the count of edges
+    degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
     group_power: float = 0.5  # A vertex has groups in proportion to this power of its degree
     group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
-    # NMI of labels at epsilon 1 with degrees 0.12 and equal sweeps: Reed98 0.14, Haverford76 0.36; here 0.14, 0.43
-    sweeps: CommunitySweeps = CommunitySweeps(degrees=0.2, first=0.75, dispersion=0.7, core_best=1.28)
 
 
 @dataclass(frozen=True)
 class AnswerRule:
-    """When all pairs answer by randomised response (problems.answer_rule): by the edges of a vertex ...
+    """When all pairs answer by randomised response (problems.answer_rule); benchmarks/answer_rule.py judges it."""
 
-    Chosen on nineteen graphs, random, planted and real; benchmarks/answer_rule.py judges it on others.
-    """
-
-    # ... times the number of labels, from so many on, over the variance of all answers at a vertex; > 0
-    edges_per_noise: float = 10 / 3
-    most_labels: int = 8  # More labels count as so many, and communities do; >= 3
-    share: float = 0.01  # Share for the average degree at the ends of edges, where the average one does not decide
+    # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
+    edges_per_noise: float = 5 / 3
+    communities: int = 8  # Communities count as so many labels; >= 3
 
 
 @dataclass(frozen=True)
@@ -131,16 +82,13 @@ class Power:
     """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
-    least: int = 6  # At least so many
-    least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
-    most: int = 24  # At most so many
+    least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
     least_mu: float = 0.4  # See extra; > 0
-    trial: float = 0.35  # Extra columns may be dropped after this share of the iterations; in [0, 1]
-    trial_denoised: float = 0.5  # ... where rows are posterior means from then on; in [0, 1]
+    trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
-    core_share: float = 0.05  # Share for the r x r matrix in the basis
-    degree_share: float = 0.04  # Share for the degrees
+    # Share for the degrees, and for the r x r matrix in the basis; of a single vector too
+    side_share: float = 0.05
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
     # Without extra columns rows are clipped while noise is more than this part of the iterate's square; in [0, 1]
     noisy: float = 0.12
@@ -164,18 +112,9 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    degree_share: float = 0.06  # Share of epsilon for the degrees
-    value_share: float = 0.01  # Share of epsilon for the eigenvalue
-    products: float = 3.6  # products = 3.6 epsilon**0.52 from degrees close to the eigenvector; > 0
-    power: float = 0.52  # The exponent of epsilon; in (0, 1]
-    least: int = 2  # At least so many products
-    most: int = 16  # At most so many
-    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
-    unknown_products: float = 6.0  # But at least 6 epsilon**0.52; > 0
-    far_least: int = 3  # At least so many of them
-    far_most: int = 24  # At most so many of them
-    decay: float = 0.1  # A product that is k iterations old counts decay**k while the vector is being found; in [0, 1]
-    last_decays: tuple[float, ...] = (0.5, 1.0)  # Candidates for that in the end, beside 0
+    products: float = 4.0  # products = 4 sqrt(epsilon); > 0
+    # A product that is k iterations old counts decay**k in the end; candidates beside 0, which it is before
+    last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
     cappings: int = 3  # How often entries are cut off and the vector scaled back
@@ -202,8 +141,6 @@ class Residual:
 class GapTest:
     """Gap and coherence certified one after the other (releases.eigenspaces.gap_test)."""
 
-    gap_slack: float = 0.4  # Part of the slack for the gap
-    coherence_slack: float = 0.3  # Part of the slack for the coherence
     spectrum_share: float = 0.4  # Share for the spectrum
     accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
 
@@ -212,13 +149,10 @@ class GapTest:
 class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
-    attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
-    test_shares: tuple[float, float] = (0.1, 0.7)  # The test may take 25 shares in this range of what is left
     useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
-    bulk_values: int = 6  # Values of the spectrum beyond those of the candidates, which show where the bulk is
 
 
 @dataclass(frozen=True)
@@ -239,8 +173,6 @@ class Embedding:
     little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
     vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
-    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
-    products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
 @dataclass(frozen=True)
@@ -248,11 +180,7 @@ class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
     even_ratio: float = 2.0  # Answers are taken up to so many times the noise of products with even degrees; > 0
-    # A single vector: answers while the norm of a column of their noise is at most this; > 0
-    vector_column: float = 1.8
-    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
-    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
+    vector_entry: float = 0.05  # A single vector: answers while the noise of one of them is at most this; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0

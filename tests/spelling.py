@@ -34,7 +34,7 @@ def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
     if function not in REGISTRIES or arguments.get("mechanism", "auto") == "auto":
         return ()
     strategy = REGISTRIES[function](arguments)[arguments["mechanism"]]
-    return tuple(name for name in inspect.signature(strategy.options).parameters if name not in strategy.unread)
+    return tuple(inspect.signature(strategy.options).parameters)
 
 
 def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, An
     Examples
     --------
     >>> import dpgraph
-    >>> spelled(dpgraph.private_max_cut, {"mechanism": "noisy-power", "rank": 3})["mechanism"].rank
+    >>> spelled(dpgraph.private_max_cut, {"mechanism": "coherence", "rank": 3})["mechanism"].rank
     3
     """
     parameters = inspect.signature(code).parameters

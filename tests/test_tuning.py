@@ -25,13 +25,13 @@ REASONS = {
     "accuracy of arithmetic or of a solver whose result is noisy": "_LEAST_WEIGHT _ROUNDING _ROUNDED _VANISHED "
     "CORE_ALLOWANCE _TAIL _CAP _WIDTH _LEAST_RISE _LEAST_GAP _QUOTIENT_ERROR _GAP _LARGEST_MULTIPLE _STEPS "
     "_LEAST_VARIANCE _NEGLIGIBLE _FLOOR RELEASED_GAP _ELLIPSOID_TOLERANCE _POLISH _LARGEST_SCALE _LARGEST_STD "
-    "_LARGEST_ENTRY _LEAST_SHARE_ASKED _NO_NOISE _CLOSE _LEAST_RATE _CERTAIN _EXACT",
+    "_LARGEST_ENTRY _COARSE _LEAST_SHARE_ASKED _NO_NOISE _CLOSE _LEAST_RATE _CERTAIN _EXACT",
     "units": "_UNIT ITERATE_UNIT",
     "limits of memory and of arguments": "FLIP_LIMIT _FLIPS _TABLE_LIMIT _LEAST_EPSILON _DEFAULT_RANGE _MOST_RECORDS "
     "LARGEST_EPSILON _LEAST_DELTA _LEAST_MU _MOST_MU _SHARE _UNITS _UNKNOWN _ROUNDED "
     "_LARGEST_REGULARIZATION _MULTIPLE",
     "theorems: a probability of failure is shared out, or a constant of the paper": "SLACK_SHARE MINIMUM_DEGREE_SLACK "
-    "_CERTIFICATE_SHARE _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK _DEVIATIONS",
+    "_CERTIFICATE_SHARE MOTION_SLACK _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK _DEVIATIONS",
     "the default of a field": "largest_degree scale estimated_sine random_degree resolution shares delta slack",
 }
 
@@ -58,11 +58,11 @@ def test_at_most_thirty_fitted_numbers_are_outside_tuning():
 
 
 #: Topics with a script of their own, which shows what other values give.
-OWN_SCRIPTS = dict.fromkeys(("Sweeps", "Tables", "Counts", "Tails", "Densest"), "benchmarks.ablations") | {
+OWN_SCRIPTS = dict.fromkeys(
+    ("Sweeps", "Tables", "Counts", "Tails", "Densest", "Communities", "Synthesis"), "benchmarks.ablations"
+) | {
     "AnswerRule": "benchmarks/answer_rule.py",
-    "Communities": "benchmarks/fit_communities.py",
     "Similarities": "benchmarks/similarities.py",
-    "Synthesis": "benchmarks/synthetic_graphs.py",
 }
 
 

@@ -1,4 +1,4 @@
-"""Ablations of the fitted constants of sweeps, counts, degree distributions and densest parts.
+"""Ablations of the fitted constants of sweeps, communities, counts, degrees, densest parts, eigenspaces and embeddings.
 
 python -m benchmarks.ablations             # all: results/ablations_sweeps.md
 python -m benchmarks.ablations Core        # those whose name begins so; they are replaced in the table
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 
+from benchmarks.ablations import communities, spaces, sweeps
 from benchmarks.ablations.harness import HEADER, line
-from benchmarks.ablations.sweeps import ABLATIONS
 from benchmarks.common import RESULTS, markdown_table
 
 PAGE = RESULTS / "ablations_sweeps.md"
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--quick", action="store_true", help="two seeds; nothing is written")
     asked = parser.parse_args()
-    for ablation in ABLATIONS:
+    for ablation in (*sweeps.ABLATIONS, *communities.ABLATIONS, *spaces.ABLATIONS):
         if not asked.names or ablation.constant.startswith(tuple(asked.names)):
             row = line(ablation, range(2 if asked.quick else asked.seeds))
             print(*row, sep=" | ", flush=True)

@@ -29,6 +29,12 @@ class Ablation:
     calls: tuple[Run, ...]
 
 
+def numbers(topic: Any, simplification: str, calls: tuple[Run, ...], **values: Any) -> Ablation:
+    """Other values of the numbers of a class."""
+    patches = tuple((topic, name, value) for name, value in values.items())
+    return Ablation(f"{type(topic).__name__}.{', '.join(values)}", simplification, patches, calls)
+
+
 @contextmanager
 def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
     """Set an attribute for a while, of a frozen object too: everything that reads it holds this object."""

@@ -5,6 +5,7 @@ Nothing was fitted to them: seeds begin at 7000, and sizes and degrees are other
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -16,6 +17,8 @@ from benchmarks.common import real_graph
 from dpgraph.datasets import planted_csp, planted_cut_sparse
 
 Graph = sparse.csr_array
+#: make(seed)
+Make = Callable[[int], Any]
 
 FIRST_SEED = 7000
 
@@ -78,6 +81,6 @@ def with_dense_part(n: int, degree: float, size: int, inside: float, tail: float
     return sparse.csr_array(A)
 
 
-def of(make: Any, *arguments: Any) -> Any:
+def of(make: Any, *arguments: Any) -> Make:
     """Graphs of one law, by their seed."""
     return partial(make, *arguments)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 import dpgraph
-from benchmarks.ablations.harness import Ablation, Run
-from benchmarks.ablations.inputs import colouring, game, of, partition, planted, real, regular, with_dense_part
+from benchmarks.ablations.harness import Run, numbers
+from benchmarks.ablations.inputs import Make, colouring, game, of, partition, planted, real, regular, with_dense_part
 from dpgraph import tuning
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.releases.subgraphs import subgraphs_of
 
-Make = Callable[[int], Any]
 DELTA = 1e-6
 
 
@@ -118,6 +116,7 @@ GSET = of(real, "G43")
 SIGNS = (
     cut(EVEN, 1.0), cut(EVEN, 4.0), cut(DENSE, 1.0), cut(THIN, 2.0), cut(HEAVY, 1.0), cut(HEAVY, 4.0), cut(GSET, 4.0),
 )  # fmt: skip
+SPARSE = cut(THIN, 0.8), cut(HEAVY, 0.5), parts(of(partition, 600, 3, 25, 0.2, 2.3), 3, 0.7)
 HALVES = cut(EVEN, 2.0, halves=True), cut(HEAVY, 2.0, halves=True)
 PARTS = (
     parts(of(partition, 500, 3, 50, 0.3, 0), 3, 1.5), parts(of(partition, 500, 3, 50, 0.3, 0), 3, 5.0),
@@ -152,27 +151,14 @@ DENSEST = tuple(
 
 # --- simplifications -------------------------------------------------------------------------------------------------
 
-
-def numbers(topic: Any, simplification: str, calls: tuple[Run, ...], **values: Any) -> Ablation:
-    """Other values of the numbers of a class."""
-    kind = type(topic).__name__
-    patches = tuple((topic, name, value) for name, value in values.items())
-    return Ablation(f"{kind}.{', '.join(values)}", simplification, patches, calls)
-
-
-def instead(constant: str, simplification: str, calls: tuple[Run, ...], *patches: Any) -> Ablation:
-    """Other code."""
-    return Ablation(constant, simplification, patches, calls)
-
-
 T = tuning
 
 ABLATIONS = [
-    numbers(T.SWEEPS, "1", PARTS, noise=1.0),
     numbers(T.SWEEPS, "0", SIGNS, sparse=0.0),
-    numbers(T.SWEEPS, "infinity: signs", SIGNS, sharpness=1e9),
     numbers(T.SWEEPS, "0: none is left out", SIGNS, left_out=0.0),
-    numbers(T.SWEEPS, "0.05 for all", (*SIGNS, *PARTS), sparse_degree_share=0.05),
+    numbers(T.SWEEPS, "4", (*SIGNS, *PARTS), of_signs=4),
+    numbers(T.SWEEPS, "infinity: all degrees are even", SIGNS, even=1e9),
+    numbers(T.SWEEPS, "0.1", (*SIGNS, *SPARSE), degree_share=0.1),
     numbers(T.COUNTS, "1", COUNTED, floor=1.0),
     numbers(T.TAILS, "1/2", TAILS, window=0.5),
     numbers(T.TAILS, "infinity", TAILS, clear_step=1e9),

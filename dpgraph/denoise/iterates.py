@@ -42,7 +42,7 @@ class FieldTracker:
     Between two queries of a row its field drifts because the iterate changes, by a variance of about its degree times
     the mean square change: at rows of high degree the last query counts, at rows of low degree all of them.
 
-    `degrees` are released and positive.
+    `degrees` are released and positive. They are the prior variance of a field too, a sum of so many signs.
     """
 
     def __init__(self, degrees: FloatArray, columns: int) -> None:
@@ -51,7 +51,7 @@ class FieldTracker:
         self._clock = 0.0
         self._last = np.zeros(degrees.size)
         self.mean = np.zeros((degrees.size, columns))
-        self.variance = SWEEPS.prior * degrees
+        self.variance = degrees.copy()
 
     def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
         """Update `rows` with the released `fields`, shape (len(rows), columns)."""
@@ -71,11 +71,11 @@ class FieldTracker:
         return self.mean[rows] / np.sqrt(np.maximum(self.variance[rows], 1e-12))[:, None]
 
 
-# --- how rows answer: in multiples of ITERATE_UNIT, infinitely sharply in the last sweep ------------------------------
+# --- how rows answer --------------------------------------------------------------------------------------------------
 
 
 class Signs:
-    """Each row takes the side opposite to its field: near +-1 where the field is clear of noise, else near 0.
+    """Each row takes the side opposite to its field.
 
     If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
     of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
@@ -89,13 +89,12 @@ class Signs:
         """Random signs."""
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
-    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
-        """-tanh(sharpness (ratio - multiplier)), on the grid."""
+    def answer(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> FloatArray:
+        """Signs opposite to fields, in units of their noise, less a multiplier; 0 where there is nothing to tell."""
         if self._balanced and (excess := self._excess(block, ratio, X)):
             ups = np.sum(ratio < 0) - excess / 2
             ratio = ratio - np.quantile(ratio, min(max(ups / len(ratio), 0.0), 1.0))
-        opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
-        return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
+        return np.asarray(-np.sign(ratio))
 
     def _excess(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> float:
         """How far the sum would exceed what is left alone, if the block took the sides against its fields."""
@@ -105,7 +104,7 @@ class Signs:
 
 
 class Simplex:
-    """Each row moves towards the label of largest score: its field, or its field times a public relation."""
+    """Each row takes the label of largest score: its field, or its field times a public relation."""
 
     def __init__(self, q: int, relation: FloatArray | None = None) -> None:
         self._q, self._relation = q, relation
@@ -114,15 +113,10 @@ class Simplex:
         """Random labels."""
         return np.asarray(np.eye(self._q)[generator.integers(0, self._q, size)])
 
-    def answer(self, _block: IntArray, ratio: FloatArray, sharpness: float, _X: FloatArray) -> FloatArray:
-        """Weights of the labels by the exponential of their scores; the best label in the end."""
+    def answer(self, _block: IntArray, ratio: FloatArray, _X: FloatArray) -> FloatArray:
+        """The best labels."""
         scores = ratio if self._relation is None else ratio @ self._relation
-        if math.isinf(sharpness):
-            return np.asarray(np.eye(self._q)[np.argmax(scores, axis=1)])
-        weights = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
-        weights /= weights.sum(axis=1, keepdims=True)
-        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
-        return np.asarray(np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT)
+        return np.asarray(np.eye(self._q)[np.argmax(scores, axis=1)])
 
 
 #: How a block of rows answers.

@@ -149,9 +149,7 @@ def largest_groups(labels: IntArray, sizes: FloatArray, most: int) -> IntArray:
     return rank[labels]
 
 
-def merge_labels(
-    weights: BlockWeights, resolution: float, *, least: int, most: int, margin: float = 0.0
-) -> tuple[IntArray, BlockWeights]:
+def merge_labels(weights: BlockWeights, resolution: float, *, least: int, most: int) -> tuple[IntArray, BlockWeights]:
     """Merge the two groups that raise modularity most (or lower it least), and again.
 
     Parameters
@@ -162,8 +160,6 @@ def merge_labels(
         Of the modularity.
     least, most : int
         At least and at most so many groups are left; between these, groups are merged while modularity rises.
-    margin : float, default 0.0
-        It rises if the gain exceeds this many standard deviations of the weight between the two groups.
 
     Returns
     -------
@@ -179,7 +175,7 @@ def merge_labels(
         total = max(float(shares.sum()), np.finfo(np.float64).tiny)
         volumes = shares.sum(axis=1)
         expected = resolution * np.outer(volumes, volumes / total)
-        gains = shares - expected - margin * merged.std * np.sqrt(merged.numbers)
+        gains = shares - expected
         gains[np.tril_indices(len(gains))] = -np.inf
         first, second = divmod(int(np.argmax(gains)), len(gains))
         if len(gains) <= most and not gains[first, second] > 0:

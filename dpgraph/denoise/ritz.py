@@ -67,15 +67,11 @@ class Answer:
         """Norms of the columns without their noise, at least 0."""
         return np.sqrt(np.maximum(_squares(self.vectors) - self.noise, 0.0))
 
-    @property
-    def unresolved(self) -> FloatArray:
-        """Squared norm of what is outside beyond its noise, and one standard deviation of that, for each column.
-
-        What is less cannot be told from noise.
-        """
-        variance, rank = self.outside_variance, self.vectors.shape[1]
-        found = np.maximum(_squares(self.outside) - self.free * variance, 0.0) + math.sqrt(2.0 * self.free) * variance
-        return np.asarray(found[:rank])
+    def residuals(self, deviations: float) -> FloatArray:
+        """Squared norm of what is outside beyond its noise, plus so many standard deviations of that."""
+        variance, found = self.outside_variance, _squares(self.outside)
+        beyond = np.maximum(found - self.free * variance, 0.0) + deviations * math.sqrt(2.0 * self.free) * variance
+        return np.asarray(np.maximum(beyond, 0.0)[: self.vectors.shape[1]])
 
 
 @dataclass(frozen=True)
@@ -95,8 +91,11 @@ class Estimate:
 
         A Ritz value is small where the bases are mostly noise, the product with what they have found is not.
         """
-        found = [np.abs(self.values[: self.rank] + self.shift), *(answer.sizes for answer in self.answers)]
-        return np.asarray(np.max(found, axis=0))
+        return np.asarray(np.max([self._ritz_sizes, *(answer.sizes for answer in self.answers)], axis=0))
+
+    @property
+    def _ritz_sizes(self) -> FloatArray:
+        return np.asarray(np.abs(self.values[: self.rank] + self.shift))
 
     @property
     def _kept(self) -> FloatArray:
@@ -108,42 +107,38 @@ class Estimate:
         gaps = np.maximum(np.abs(inside - beyond), np.finfo(float).tiny)
         return np.asarray(np.abs(beyond + self.shift) / gaps)
 
-    @property
-    def _worst_kept(self) -> FloatArray:
-        """The largest of them for each leading vector; infinite before any other value is known.
+    def _anywhere(self, answer: Answer) -> FloatArray:
+        """Expected squared norm of what has not converged, if a residual points to values that no basis has seen.
 
-        Values that no basis has seen may be half of the one that is sought, which makes it 1, or 0.
+        A residual e turns vector j by e/|value_j - u| along a value u, at most by a right angle. If u is anywhere up to
+        value_j in size, that is a squared sine of e/|value_j| on average. What may be noise does not count.
         """
-        if not self._kept.size:
-            return np.full(self.rank, np.inf)
-        unseen = self.shift / np.maximum(np.abs(self.values[: self.rank]), np.finfo(float).tiny)
-        return np.asarray(np.maximum(np.max(self._kept, axis=1), np.maximum(unseen, 1.0)))
-
-    def _missing(self, answer: Answer) -> FloatArray:
-        """Bound on the squared norm of what has not converged in each leading column of an answer."""
-        unresolved = answer.unresolved
-        return np.asarray(np.where(unresolved > 0, self._worst_kept**2, 0.0) * unresolved)
+        return np.sqrt(answer.residuals(-1.0)) * self.sizes
 
     def is_resolved(self) -> bool:
-        """Whether what has not converged is shown to be less than the noise, in all leading answers."""
-        return all(bool(np.all(self._missing(answer) <= answer.noise)) for answer in self.answers)
+        """Whether what has not converged is expected to be less than the noise, in all leading answers."""
+        return all(bool(np.all(self._anywhere(answer) <= answer.noise)) for answer in self.answers)
 
-    def sine(self) -> float:
+    def sine(self, *, cautious: bool = False) -> float:
         """Estimate of the sine of the largest angle between the answers and the leading space.
 
         A sum of squares: noise of the answer, and what it has of other Ritz vectors; the noise of B, which turns Ritz
-        vectors towards each other; what has not converged.
+        vectors towards each other; the residual, as if it pointed to values like those that have been seen, or to half
+        of those that are sought, or if `cautious` to values anywhere up to these. Sizes are without the noise of B.
         """
-        mixing = np.sum(self._kept**2, axis=1)
+        kept = self._kept**2
+        spread = np.maximum(kept.mean(axis=1), 1.0) if kept.size else np.ones(self.rank)
         worst = 0.0
         for answer in self.answers:
             if self.rank == len(answer.vectors):  # the space is all there is
                 continue
-            mixed = mixing * answer.outside_variance[: self.rank]
-            error = answer.noise + answer.others + mixed + self._missing(answer)
+            variance = answer.outside_variance[: self.rank]
+            missing = answer.residuals(1.0) * spread
+            missing = np.maximum(missing, self._anywhere(answer)) if cautious else missing
+            error = answer.noise + answer.others + kept.sum(axis=1) * variance + missing
+            sizes = np.maximum(self._ritz_sizes**2 - 2 * len(self.values) * variance, 0.0)
             known = np.where(np.isfinite(error), error, 1.0)
-            shares = np.where(np.isfinite(error), known / (known + self.sizes**2), 1.0)
-            worst = max(worst, float(np.max(shares)))
+            worst = max(worst, float(np.max(np.where(np.isfinite(error), known / (known + sizes), 1.0))))
         return math.sqrt(worst)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta, check_positive
+from dpgraph.arguments import check_integer, check_positive
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import (
     BlockWeights,
@@ -27,10 +27,9 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import response_or_sweeps
-from dpgraph.problems.cut.solve import answer_degrees, answer_weights
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
-from dpgraph.problems.strategy import Facts, Registry, Strategy
+from dpgraph.problems.strategy import TOTAL_SHARE, Facts, Registry, Strategy, Undecided
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_total_weight
@@ -51,15 +50,15 @@ class CommunityFacts(Facts):
 
     communities: int | None = None
     resolution: float = 1.0
+    degree_share: float = field(default_factory=lambda: COMMUNITIES.degree_share)
 
 
 # --- sweeps in which each vertex takes the label that most of its edges lead to --------------------------------------
 
 
-def _by_sweeps(
-    options: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, total: WeightEstimate
-) -> ReleasedCommunities:
-    return release_communities(graph, call, communities=facts.communities, resolution=facts.resolution)
+def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, _total: Any) -> ReleasedCommunities:
+    wanted, share = facts.communities, facts.degree_share
+    return release_communities(graph, call, communities=wanted, resolution=facts.resolution, degree_share=share)
 
 
 # --- randomised response on every pair, then Louvain's method on the expected edges ----------------------------------
@@ -70,12 +69,12 @@ def _check_response(_: RandomizedResponse, facts: Facts) -> None:
 
 
 def _by_response(
-    options: RandomizedResponse, graph: Graph, call: Call, facts: CommunityFacts, total: WeightEstimate
+    _options: RandomizedResponse, graph: Graph, call: Call, facts: CommunityFacts, _total: Any
 ) -> ReleasedCommunities:
     of_answers, of_blocks = call.split(1 - COMMUNITIES.block_share, COMMUNITIES.block_share)
     flipped = release_flipped_graph(graph, of_answers)
-    labels = louvain(answer_weights(flipped)[0], facts.resolution, call.generator, runs=1)
-    expected, _ = answer_weights(flipped, _edges_inside(flipped, labels))
+    labels = louvain(flipped.expected_weights()[0], facts.resolution, call.generator, runs=1)
+    expected, _ = flipped.expected_weights(_edges_inside(flipped, labels))
     labels = louvain(expected, facts.resolution, call.generator)
     labels = largest_groups(labels, expected.sum(axis=1), _MOST)
     if facts.communities is not None and labels.max() >= facts.communities:
@@ -85,7 +84,7 @@ def _by_response(
     weights = BlockWeights.released(
         *release_block_weights(graph, labels, of_blocks, name="weights between communities")
     )
-    return ReleasedCommunities(labels, weights, graph.max_weight * answer_degrees(flipped))
+    return ReleasedCommunities(labels, weights, graph.max_weight * flipped.edge_counts())
 
 
 def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
@@ -94,7 +93,7 @@ def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
     An answer counts by the probability that it is true. What is asked is whether it lies inside a community, so this is
     the probability for a pair inside one.
     """
-    degrees, sizes, p = answer_degrees(flipped), np.bincount(labels).astype(np.float64), flipped.flip
+    degrees, sizes, p = flipped.edge_counts(), np.bincount(labels).astype(np.float64), flipped.flip
     ends = flipped.adjacency.tocoo().coords
     answers = float(np.count_nonzero(labels[ends[0]] == labels[ends[1]]))
     explained = float((np.bincount(labels, weights=degrees) ** 2).sum()) / float(degrees.sum())
@@ -104,36 +103,40 @@ def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
 #: ``run(options, graph, call, facts, total)`` returns labels, weights and degrees.
 COMMUNITY_STRATEGIES = Registry(
     "communities",
-    Strategy(
-        "bounded-iterates",
-        BoundedIterates,
-        pure=lambda _: True,
-        run=_by_sweeps,
-        unread=("noise",),
-    ),
+    Strategy("bounded-iterates", BoundedIterates, pure=True, run=_by_sweeps),
     Strategy(
         "randomized-response",
         RandomizedResponse,
-        pure=lambda _: True,
+        pure=True,
         run=_by_response,
         check=_check_response,
-        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     ),
 )
-_MAIN_SHARE = 1 - COMMUNITIES.total_share
+_MAIN_SHARE = 1 - TOTAL_SHARE
 
 
 def choose(facts: Facts) -> Any:
     """What "auto" takes, or by which released number it is chosen: sweeps begin with many labels and merge them."""
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
-    return response_or_sweeps(facts, epsilon, ANSWER_RULE.most_labels)
+    return response_or_sweeps(facts, epsilon, ANSWER_RULE.communities)
+
+
+def release_with_edges(
+    graph: Graph, call: Call, facts: CommunityFacts, edges: float
+) -> tuple[ReleasedCommunities, str]:
+    """Communities where the number of edges has been released, by the strategy that "auto" takes, and its name."""
+    choice = choose(facts)
+    mechanism = choice.then(WeightEstimate(edges, 0.0)) if isinstance(choice, Undecided) else choice
+    strategy, options = COMMUNITY_STRATEGIES.take(mechanism)
+    found: ReleasedCommunities = strategy.run(options, graph, call, facts, None)
+    return found, strategy.name
 
 
 COMMUNITIES_OF_A_GRAPH = Problem(
     COMMUNITY_STRATEGIES,
     auto=choose,
     pure="mechanism='bounded-iterates'",
-    shares=(COMMUNITIES.total_share, _MAIN_SHARE, 0.0),
+    shares=(TOTAL_SHARE, _MAIN_SHARE, 0.0),
     first=release_total_weight,
 )
 
@@ -188,8 +191,8 @@ def private_communities(  # noqa: PLR0913
             Every pair flipped at random, then Louvain's method on the expected edges. For small graphs and a large
             epsilon: at most 5e7 false answers.
         ``"auto"``
-            A public rule, by n, epsilon and released degrees: randomized response where the noise of all pairs at a
-            vertex has at most 2.4 times the variance of its edges. ``result.mechanism`` names the choice.
+            A public rule, by n, epsilon and the released average degree: randomized response where the noise of all
+            pairs at a vertex has at most 4.2 times the variance of its edges. ``result.mechanism`` names the choice.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -218,9 +221,8 @@ def private_communities(  # noqa: PLR0913
     cent of the budget is for the total weight (w). The sweeps share the rest: degrees (they move by 2 w in l1), sweeps
     in which each vertex counts its edges to each label, or takes the noisy maximum of these counts
     (:func:`dpgraph.bounds.sensitivity.label_counts`, :func:`dpgraph.bounds.sensitivity.label_scores`: w), and the
-    weights between labels, after each sweep and in the end (w). Or every pair answers by randomised response
-    ("auto" may ask for the sum of squared degrees, clipped: :func:`dpgraph.bounds.sensitivity.clipped_degrees`),
-    and the weights between the communities that are found are released (w). Labels, their merging, the number of
+    weights between labels, after each sweep and in the end (w). Or every pair answers by randomised response, and the
+    weights between the communities that are found are released (w). Labels, their merging, the number of
     sweeps and the estimates are functions of these releases.
 
     *Accuracy.* What counts is epsilon times the average degree: from about 40 on, communities have most of the
@@ -240,14 +242,10 @@ def private_communities(  # noqa: PLR0913
     >>> [len(community) for community in found.communities], found.privacy.delta
     ([100, 100, 100], 0.0)
     """
-    check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    n, epsilon = source.n_vertices, check_epsilon(epsilon)
-    wanted = most_communities(communities, n)
-    facts = CommunityFacts(
-        n, source.max_weight, epsilon, weighted=source.weighted, communities=wanted, resolution=resolution
-    )
+    wanted = most_communities(communities, source.n_vertices)
+    facts = CommunityFacts.of(source, epsilon, delta, communities=wanted, resolution=resolution)
     released = release(COMMUNITIES_OF_A_GRAPH, source.read, facts, Asked(mechanism, accountant, rng))
     between = released.found.weights.with_total(released.known.value, released.known.std)
     return publish(released.found, source.nodes, between, resolution, released.mechanism, released.privacy)

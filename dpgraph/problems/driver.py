@@ -13,7 +13,7 @@ from dpgraph.exceptions import MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.strategy import Facts, Registry, Undecided
+from dpgraph.problems.strategy import Registry, Undecided
 
 
 class Asked(NamedTuple):
@@ -38,17 +38,22 @@ class Problem:
     auto: Callable[[Any], Any]
     #: What to use in place of a strategy that needs delta, in words.
     pure: str
-    #: Shares of the budget for what is released first, for the strategy, and for what its answer is worth.
-    shares: tuple[float, float, float] = (0.0, 1.0, 0.0)
-    #: ``first(private, call)`` and ``worth(private, found, call)`` release these.
+    #: Shares of the budget for what is released first, for the strategy, and for what its answer is worth; where they
+    #: depend on what is public, ``shares(facts)``.
+    shares: tuple[float, float, float] | Callable[[Any], tuple[float, float, float]] = (0.0, 1.0, 0.0)
+    #: ``first(private, call)`` and ``worth(private, found, call)`` release these. Without a share nothing comes first.
     first: Callable[[Any, Call], Any] = lambda _private, _call: None
     worth: Callable[[Any, Any, Call], Any] = lambda _private, _found, _call: None
     #: ``at_random(generator, facts)``: an answer that does not depend on the data, in place of one that halted.
     at_random: Callable[[np.random.Generator, Any], Any] | None = None
 
+    def shares_of(self, facts: Any) -> tuple[float, float, float]:
+        """The three shares of a call."""
+        return self.shares(facts) if callable(self.shares) else self.shares
+
     def part(self, facts: Any) -> Any:
         """The facts of a call with the epsilon that a strategy has."""
-        return replace(facts, epsilon=facts.epsilon * self.shares[1])
+        return replace(facts, epsilon=facts.epsilon * self.shares_of(facts)[1])
 
 
 class Outcome(NamedTuple):
@@ -63,11 +68,14 @@ class Outcome(NamedTuple):
     privacy: PrivacyReport
 
 
-def release(problem: Problem, read: Callable[[], Any], facts: Facts, asked: Asked) -> Outcome:
+def release(problem: Problem, read: Callable[[], Any], facts: Any, asked: Asked) -> Outcome:
     """Check a call, debit its budget, `read` the private side, and release what was asked for.
 
-    Where a released number chooses the strategy, what may be chosen is checked before the debit.
+    `facts` are public; they have an epsilon, a delta and the relation of neighbours, such as
+    :class:`~dpgraph.problems.strategy.Facts`. Where a released number chooses the strategy, what may be chosen is
+    checked before the debit.
     """
+    shares = problem.shares_of(facts)
     check_choice("on_halt", asked.on_halt, ("raise", "fallback"))
     registry, part = problem.strategies, problem.part(facts)
     choice = asked.mechanism if registry.resolve(asked.mechanism)[0] is not None else problem.auto(facts)
@@ -87,16 +95,18 @@ def release(problem: Problem, read: Callable[[], Any], facts: Facts, asked: Aske
         delta=spending.delta,
         slack=spending.slack,
         staged=spending.staged,
+        least_mu=spending.least_mu,
     )
     private = read()
-    first, main, last = call.split(*problem.shares)
-    known = problem.first(private, first)
+    first, main, last = call.split(*shares)
+    known = problem.first(private, first) if shares[0] else None
+    undecided = isinstance(choice, Undecided)
     while isinstance(choice, Undecided):
         answer, main, known = choice.ask(private, main, known)
         choice = choice.then(answer)
     strategy, options = registry.take(choice)
-    if spending.staged:
-        main = main.decide(pure=strategy.pure(options))
+    if undecided and spending.staged:
+        main = main.decide(pure=strategy.spends_no_delta(part))
     try:
         found, used = strategy.run(options, private, main, facts, known), strategy.name
     except MechanismHalted:

@@ -10,6 +10,7 @@ from dpgraph.problems.matrices.subspace_strategies import Projector
 from dpgraph.problems.options import (
     BoundedIterates,
     Coherence,
+    CoherentAdjacency,
     Gaussian,
     NoisyPower,
     PermuteAndFlip,
@@ -62,7 +63,7 @@ CutMechanism: TypeAlias = (
 #: Of a normalized adjacency, and of similarities.
 EmbeddingMechanism: TypeAlias = (
     Literal["auto", "coherence", "gaussian", "noisy-power", "randomized-response"]
-    | Coherence
+    | CoherentAdjacency
     | Gaussian
     | NoisyPower
     | RandomizedResponse

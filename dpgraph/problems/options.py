@@ -1,7 +1,4 @@
-"""Options of the strategies that several problems share; public as names of :mod:`dpgraph.strategies`.
-
-A problem that does not read an option takes its default only.
-"""
+"""Options of the strategies that several problems share; public as names of :mod:`dpgraph.strategies`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,40 +6,47 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class BoundedIterates:
-    """Vertices choose one after another, by noisy readings of what the others have chosen. Pure; any size.
+    """Vertices choose one after another, by noisy queries of what the others have chosen. Pure; any size.
 
-    All readings of a vertex get K-norm noise that is drawn together; where a graph has few edges for its epsilon a
-    vertex is read once.
+    All noise of a vertex is drawn together; where a graph has few edges for its epsilon a vertex is asked once.
     """
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
-
-
-@dataclass(frozen=True)
-class _Denoised(_Ranked):
-    denoise: bool = True
-    seeds: int = 0
-    rounds: int = 64
-
-
-@dataclass(frozen=True)
-class Coherence(_Ranked):
-    """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
-
-    :meth:`paper` is Algorithm 7.13 of DN25a to the letter, for a 2-CSP 7.18, and for halves that of Theorem 7.19.
+class CoherentAdjacency:
+    """A low-rank matrix from the coherence-aware projector (DN25a). May halt.
 
     Parameters
     ----------
     rank, max_rank, regularization, coherence, certificate
         As for :func:`~dpgraph.private_normalized_adjacency`.
     denoise : bool or "auto", default "auto"
-        Take noise out of the released rows, as for :func:`~dpgraph.private_normalized_adjacency`. "auto" does so where
-        they are published as an embedding, and not before a solver.
+        Take noise out of the released rows. "auto" does so where they are published as an embedding, and not before a
+        solver.
+    low_degrees : {"floor", "halt"}, default "floor"
+        What is done about a released degree that is too small: raise it to the certified bound, or halt if it is
+        negative, as the papers do.
+    """
+
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+    coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
+    certificate: Literal["stability", "gap-and-coherence"] = "stability"
+    denoise: bool | Literal["auto"] = "auto"
+    low_degrees: Literal["floor", "halt"] = "floor"
+
+
+@dataclass(frozen=True)
+class Coherence(CoherentAdjacency):
+    """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
+
+    :meth:`paper` is Algorithm 7.13 of DN25a to the letter, for a 2-CSP 7.18, and for halves that of Theorem 7.19.
+
+    Parameters
+    ----------
+    rank, max_rank, regularization, coherence, certificate, denoise, low_degrees
+        As for :class:`CoherentAdjacency`.
     projection : {"auto", "spectral", "frobenius", "none"}
         Projection of the released matrix onto the nonnegative spectral ball (n <= 5000): "spectral" is the nearest
         point of DN25a's set (7.2) in spectral norm, "frobenius" that in Frobenius norm of the matrices of the set
@@ -51,25 +55,18 @@ class Coherence(_Ranked):
         Degree of the sum-of-squares relaxation that the solver rounds. Above 2, for few vertices only.
     seeds, rounds, search, local_search
         Of the solver, as in :func:`~dpgraph.max_cut`.
-    low_degrees : {"floor", "halt"}, default "floor"
-        What is done about a released degree that is too small: raise it to the certified bound, or halt if it is
-        negative, as the papers do.
     random_degree : float, default 0
         Average degree, in edges of weight `max_weight`, of a public random graph that is added before anything is
         released, and whose expectation is subtracted from what is (DN25a's remark on Theorem 1.9). It raises the
         minimum degree. At most n/2.
     """
 
-    coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
-    certificate: Literal["stability", "gap-and-coherence"] = "stability"
-    denoise: bool | Literal["auto"] = "auto"
     projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
     degree: int = 2
     seeds: int = 0
     rounds: int = 64
     search: Literal["beam", "sampled"] = "beam"
     local_search: bool = True
-    low_degrees: Literal["floor", "halt"] = "floor"
     random_degree: float = 0.0
 
     @classmethod
@@ -123,43 +120,18 @@ class Coherence(_Ranked):
 
 
 @dataclass(frozen=True)
-class Gaussian(_Ranked):
-    """Noise on all entries of the matrix (DTTZ14), for n <= 5000.
-
-    Parameters
-    ----------
-    rank, max_rank, regularization, seeds, rounds
-        As for :class:`Coherence`.
-    projection : {"auto", "spectral", "frobenius", "none"}
-        Projection of the noisy matrix onto the nonnegative spectral ball, in either norm. "auto" is "frobenius" up to
-        n = 1000, and "none" above.
-    """
-
-    projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
-    seeds: int = 0
-    rounds: int = 64
+class Gaussian:
+    """Noise on all entries of the matrix (DTTZ14): for n <= 5000."""
 
 
 @dataclass(frozen=True)
-class NoisyPower(_Denoised):
-    """Noisy products with public bases (HP14), all of which are kept: of a graph averaged, of a matrix a Krylov space.
-
-    Parameters
-    ----------
-    rank, max_rank, regularization, denoise, seeds, rounds
-        As for :class:`Coherence`; `rank` "auto" is 2.
-    """
+class NoisyPower:
+    """Noisy products with public bases (HP14): of a graph averaged, of a matrix a Krylov space."""
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(_Denoised):
-    """Every pair answers at random, and the answers are solved like an exact graph: for dense ones. Pure.
-
-    Parameters
-    ----------
-    rank, max_rank, regularization, denoise, seeds, rounds
-        As for :class:`Coherence`.
-    """
+class RandomizedResponse:
+    """Every pair answers at random, and the answers are solved like an exact graph: for dense ones. Pure."""
 
 
 @dataclass(frozen=True)

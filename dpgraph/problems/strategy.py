@@ -8,15 +8,18 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from dpgraph.arguments import require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import LEAST_MU
 from dpgraph.privacy.relation import Edge, Relation
 
-#: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
-MAIN_SHARE = 0.975
+#: Shares of the budget (of mu**2, or of epsilon if pure) for the total weight, for a strategy for cuts or labels, and
+#: for what its answer is worth.
+TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE = 0.005, 0.975, 0.02
 _EDGE = Edge()
 
 
@@ -34,6 +37,12 @@ class Facts:
     weighted: bool = False
     neighbours: Relation = _EDGE
 
+    @classmethod
+    def of(cls, source: GraphSource, epsilon: Any, delta: Any, **asked: Any) -> Self:
+        """Of a graph that has not been read, for a budget that is checked here."""
+        epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+        return cls(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, **asked)
+
     @property
     def mu(self) -> float:
         """What Gaussian releases have at most; infinite if they are none."""
@@ -46,6 +55,8 @@ class Spending(NamedTuple):
     delta: float = 0.0
     slack: float = 0.0
     staged: bool = False
+    #: A smaller Gaussian-DP parameter is refused.
+    least_mu: float = LEAST_MU
 
 
 _NOTHING = Spending()
@@ -60,33 +71,44 @@ class Strategy:
     #: Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`. The first line of its docstring
     #: says what the strategy does.
     options: type
-    #: ``pure(options)``: whether it spends no delta.
-    pure: Callable[[Any], bool]
+    #: Whether it spends no delta.
+    pure: bool
     #: ``run(options, ...)``: the release; each problem says with which arguments.
     run: Callable[..., Any]
     #: ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
     #: for the `public` facts of a call (:class:`Facts` where it is about a graph).
     check: Callable[[Any, Any], None] = lambda _options, _public: None
-    #: ``slack_share(options)``: the part of delta that good events may use.
+    #: ``also_pure(public)``: whether it spends none for these public facts although it usually does.
+    also_pure: Callable[[Any], bool] = lambda _: False
+    #: ``slack_share(public)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
+    #: Whether it releases purely, delta being for good events alone (:meth:`~dpgraph.privacy.call.Call.stage`).
+    staged: bool = False
+    #: ``least_mu(public)``: the least Gaussian-DP parameter that it can be computed exactly for.
+    least_mu: Callable[[Any], float] = lambda _: LEAST_MU
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
-    #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
-    unread: tuple[str, ...] = ()
 
     @property
     def defaults(self) -> Any:
         """What the name alone means."""
         return self.options()
 
+    def spends_no_delta(self, public: Any) -> bool:
+        """Whether a call with these public facts is pure."""
+        return self.pure or self.also_pure(public)
+
     def spends(self, options: Any, public: Any, pure_alternative: str) -> Spending:
         """Check the options for the public facts of a call, its delta among them; what it will spend of delta."""
         self.check(options, public)
-        pure = self.pure(options)
+        pure = self.spends_no_delta(public)
         if not pure:
             shown = repr(self.name) if options == self.defaults else options
             require_delta(public.delta, f"mechanism={shown}", pure_alternative)
-        return Spending() if pure else Spending(public.delta, self.slack_share(options) * public.delta)
+        if pure:
+            return Spending()
+        slack = self.slack_share(public) * public.delta
+        return Spending(public.delta, slack, self.staged, self.least_mu(public))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,8 +145,8 @@ class Registry:
     def resolve(self, mechanism: Any) -> tuple[Strategy | None, Any]:
         """Strategy and options for the argument ``mechanism``; ``(None, None)`` for "auto".
 
-        An :class:`InvalidParameterError` says that it is neither the name of a strategy of this problem nor an options
-        object of one, or that it sets an option that this problem does not read.
+        An object of a subclass, which has more options, is taken if it leaves these at their defaults. Anything else
+        is refused by an :class:`InvalidParameterError`.
         """
         known = self.strategies
         if isinstance(mechanism, str):
@@ -133,12 +155,8 @@ class Registry:
             if mechanism in known:
                 return known[mechanism], known[mechanism].defaults
         for strategy in known.values():
-            if type(mechanism) is strategy.options:
-                for field in dataclasses.fields(strategy.options):
-                    if field.name in strategy.unread and getattr(mechanism, field.name) != field.default:
-                        option = f"{type(mechanism).__name__}({field.name}=...)"
-                        raise InvalidParameterError(f"{option} is not read by this function; leave it out")
-                return strategy, mechanism
+            if isinstance(mechanism, strategy.options):
+                return strategy, _narrowed(mechanism, strategy.options)
         objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in known.values()))
         raise InvalidParameterError(
             f"mechanism must be one of {', '.join(map(repr, self.names))}, or an options object ({objects}); "
@@ -150,13 +168,50 @@ class Registry:
         strategy, options = self.resolve(mechanism)
         return (strategy, options) if strategy is not None else self.take(auto)
 
+    def given(self, mechanism: Any, arguments: dict[str, Any]) -> Any:
+        """`mechanism` with the arguments beside it that are options of strategies; refuses what is given twice.
+
+        "auto" becomes the strategy that reads what was given, if only one does.
+        """
+        fields = [f for s in self.strategies.values() for f in dataclasses.fields(s.options)]
+        defaults = {field.name: field.default for field in reversed(fields)}
+        asked = {k: v for k, v in arguments.items() if not (isinstance(v, str) and v == defaults[k])}
+        strategy, options = self.resolve(mechanism)
+        if strategy is None:
+            readers = [s for s in self.strategies.values() if all(hasattr(s.defaults, name) for name in asked)]
+            if len(readers) != 1:
+                return mechanism
+            options = readers[0].defaults
+        for name, value in asked.items():
+            if not hasattr(options, name):
+                readers = [s for s in self.strategies.values() if hasattr(s.defaults, name)]
+                names = ", ".join(f"mechanism={s.name!r}" for s in readers)
+                raise InvalidParameterError(
+                    f"{name}={value!r} is read by {names} only; leave it out, or use that mechanism"
+                )
+            if getattr(options, name) not in (defaults[name], value):
+                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
+        return dataclasses.replace(options, **asked)
+
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""
         rows = ["| `mechanism=` | options | delta | |", "| --- | --- | --- | --- |"]
         for strategy in self.strategies.values():
-            names = [f.name for f in dataclasses.fields(strategy.options) if f.name not in strategy.unread]
-            delta = "pure" if strategy.pure(strategy.defaults) else "needed"
+            names = [field.name for field in dataclasses.fields(strategy.options)]
+            delta = "pure" if strategy.pure else "needed"
             options = ", ".join(f"`{name}`" for name in names) or "none"
             summary = (inspect.getdoc(strategy.options) or "").partition("\n")[0]
             rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {summary} |')
         return "\n".join(rows)
+
+
+def _narrowed(options: Any, kind: type) -> Any:
+    """Options as an object of `kind`, a base class of theirs; refuses those that it does not have."""
+    fields = dataclasses.fields(options)
+    known = {field.name for field in dataclasses.fields(kind)}
+    values = {field.name: getattr(options, field.name) for field in fields}
+    for field in fields:
+        if field.name not in known and values[field.name] != field.default:
+            option = f"{type(options).__name__}({field.name}=...)"
+            raise InvalidParameterError(f"{option} is not read by this function; leave it out")
+    return kind(**{name: values[name] for name in known})

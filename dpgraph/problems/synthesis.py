@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta, check_positive
+from dpgraph.arguments import check_positive
 from dpgraph.denoise.block_model import fit_tightness
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
@@ -13,9 +13,10 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities import most_communities
+from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
+from dpgraph.problems.strategy import Facts
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
-from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
+from dpgraph.releases.sweeps.communities import ReleasedCommunities
 from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.graph_model import PrivateGraphModel
@@ -78,7 +79,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 87 %, is spent as by
-    :func:`dpgraph.private_communities`, with a larger part for the degrees and for the first of two sweeps; the rest on
+    :func:`dpgraph.private_communities`, with a larger part for the degrees where there are sweeps; the rest on
     the degree distribution (as by :func:`dpgraph.private_degree_distribution`) and on the numbers of triangles and of
     edges (as by :func:`dpgraph.private_subgraph_counts`). The distribution is smoothed; its largest degree goes to the
     vertex of the largest released degree, and so on. Everything else, and every drawn graph, is post-processing.
@@ -96,29 +97,30 @@ def private_synthetic_graph(  # noqa: PLR0913
     >>> len(twin), abs(twin.number_of_edges() / G.number_of_edges() - 1) < 0.05, model.privacy.delta
     (300, True, 0.0)
     """
-    check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    n = source.n_vertices
-    wanted = most_communities(communities, n)
-    check_counts({"triangle": SYNTHESIS.triangles, "edge": SYNTHESIS.edges}, check_epsilon(epsilon))
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    of_communities, of_tails, of_triangles, of_edges = call.split(
-        SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges
-    )
+    facts = Facts.of(source, epsilon, delta)
+    check_counts({"triangle": SYNTHESIS.numbers, "edge": SYNTHESIS.edges}, facts.epsilon)
+    wanted = most_communities(communities, facts.n)
+    call = open_call(epsilon=facts.epsilon, accountant=accountant, relation=Edge(), noise=rng)
+    for_communities = 1 - 2 * SYNTHESIS.numbers - SYNTHESIS.edges
+    shares = SYNTHESIS.edges, for_communities, SYNTHESIS.numbers, SYNTHESIS.numbers
+    of_edges, of_groups, of_tails, of_triangles = call.split(*shares)
     graph = source.read().unweighted()
-    found = release_communities(
-        graph,
-        of_communities,
+    subgraphs = subgraphs_of(graph)
+    edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
+    asked = CommunityFacts(
+        facts.n,
+        1.0,
+        for_communities * facts.epsilon,
         communities=wanted,
         resolution=resolution,
-        shares=SYNTHESIS.sweeps,
+        degree_share=SYNTHESIS.degree_share,
     )
-    subgraphs = subgraphs_of(graph)
+    found, _ = release_with_edges(graph, of_groups, asked, edges)
     tails = release_degree_tails(graph, of_tails)
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
-    edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
-    counts = degree_counts(tails.value, n, tails.std, 2.0 * edges)
+    counts = degree_counts(tails.value, facts.n, tails.std, 2.0 * edges)
     return fit_model(graph.nodes, found, found.weights.symmetric, counts, triangles, call)
 
 

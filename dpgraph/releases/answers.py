@@ -7,17 +7,17 @@ false answers the flipped ones.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.memory import memory_limit
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
-from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import FloatArray, IntArray
 
 #: False answers beyond this number take minutes.
@@ -40,12 +40,17 @@ class FlippedGraph:
     ``w (bit - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
     """
 
-    # The answers, 0 or 1, symmetric, shape (n, n)
-    adjacency: sparse.csr_array
+    # The answers, 0 or 1, below the diagonal, shape (n, n)
+    lower: sparse.csr_array
     # Probability p of a false answer
     flip: float
     # Weight w of an edge
     max_weight: float
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """All of them, symmetric."""
+        return self.lower + self.lower.T.tocsr()
 
     @property
     def gain(self) -> float:
@@ -59,7 +64,30 @@ class FlippedGraph:
 
     def sums(self, X: FloatArray) -> FloatArray:
         """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
-        return np.asarray(self.adjacency @ X - self.flip * (X.sum(axis=0) - X))
+        return np.asarray(self.lower @ X + self.lower.T @ X - self.flip * (X.sum(axis=0) - X))
+
+    def edge_counts(self) -> FloatArray:
+        """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""
+        p, n = self.flip, self.adjacency.shape[0]
+        answers = np.asarray(self.adjacency.sum(axis=1)).ravel()
+        unbiased = (answers - p * (n - 1)) / (1 - 2 * p)
+        spread = math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p)
+        return shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+
+    def expected_weights(self, more: float = 1.0) -> tuple[sparse.csr_array, float]:
+        """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
+
+        If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true
+        ones, an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is
+        an edge with probability about ab/(2m) beforehand, or so many times `more`. Degrees are estimated from the
+        answers. Pairs that answered 0 have little weight left, and every pair gets its mean.
+        """
+        B, p, w, degrees = self.adjacency, self.flip, self.max_weight, self.edge_counts()
+        n, total = degrees.size, float(degrees.sum())
+        row = np.repeat(np.arange(n), np.diff(B.indptr))
+        odds = more * degrees[row] * degrees[B.indices] / total * (1 - p) / p
+        weights = sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
+        return weights, w * p / (1 - p) * total / n**2
 
 
 def answer_noise(epsilon: float) -> float:
@@ -96,13 +124,12 @@ def check_response(n: int, epsilon: float) -> None:
         )
 
 
-def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None) -> FlippedGraph:
+def release_flipped_graph(graph: Graph, call: Call) -> FlippedGraph:
     """Release one bit for each pair, flipped with probability p = 1/(1 + e^eps) up to 2**-39.
 
     A pair of weight u < w first becomes an edge with probability u/w, so that every estimate stays unbiased; graphs
-    with weights 0 and w are not touched. With `core`, only pairs inside this released set of vertices are published;
-    the vertices of the result are ``core.rows``. What :func:`check_response` refuses is refused before anything private
-    is looked at.
+    with weights 0 and w are not touched. What :func:`check_response` refuses is refused before anything private is
+    looked at.
 
     Notes
     -----
@@ -116,26 +143,23 @@ def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None)
     ----------
     S. L. Warner, "Randomized response", JASA 1965; C. Dwork, A. Roth, 2014, section 3.2.
     """
-    n = graph.n_vertices if core is None else core.size
+    n = graph.n_vertices
     check_response(n, call.epsilon * _ROUNDED)
-    adjacency = graph.adjacency if core is None else graph.within(core.rows)
-    pairs_read = Pairs.ANY if core is None else core.pairs
-    call.scale("adjacency bits", 1.0, law="randomized response", pairs=pairs_read)
+    call.scale("adjacency bits", 1.0, law="randomized response")
     exponent = flip_exponent(call.epsilon)
-    lower = sparse.tril(adjacency, k=-1, format="coo")
+    lower = sparse.tril(graph.adjacency, k=-1, format="coo")
     row, col = (index.astype(np.int64) for index in lower.coords)
     pairs = row * (row - 1) // 2 + col
     order = np.argsort(pairs)
     shares = lower.data[order] / graph.max_weight
     answers = call.noise.flipped_pairs(pairs[order], shares, n * (n - 1) // 2, exponent)
-    return FlippedGraph(_adjacency(answers, n), flip_probability(exponent), graph.max_weight)
+    return FlippedGraph(_lower(answers, n), flip_probability(exponent), graph.max_weight)
 
 
-def _adjacency(pairs: IntArray, n: int) -> sparse.csr_array:
-    """Adjacency matrix of increasing numbers of pairs: r (r - 1)/2 + c is the pair r > c."""
+def _lower(pairs: IntArray, n: int) -> sparse.csr_array:
+    """Lower triangle of the adjacency matrix of increasing numbers of pairs: r (r - 1)/2 + c is the pair r > c."""
     rows = np.arange(n + 1, dtype=np.int64)
     first = rows * (rows - 1) // 2
     indptr = np.searchsorted(pairs, first)
     columns = (pairs - np.repeat(first[:-1], np.diff(indptr))).astype(np.int32 if n < 2**31 else np.int64)
-    lower = sparse.csr_array((np.ones(pairs.size), columns, indptr), shape=(n, n))
-    return lower + lower.T.tocsr()
+    return sparse.csr_array((np.ones(pairs.size), columns, indptr), shape=(n, n))

@@ -6,19 +6,20 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-#: Beyond this estimated sine a result says that the space was not found.
-FOUND = 0.5
+#: Beyond this cautious sine a result says that the space was not found.
+FOUND = 0.4
 
 
 class Found(Result):
     """What results for subspaces say about how good they are."""
 
     estimated_sine: float
+    cautious_sine: float
 
     @property
     def converged(self) -> bool:
-        """Whether the space was found: whether `estimated_sine` is at most 1/2."""
-        return self.estimated_sine <= FOUND
+        """Whether the space was found: whether `cautious_sine` is at most 0.4."""
+        return self.cautious_sine <= FOUND
 
     def _quality(self) -> str:
         return f"estimated_sine={self.estimated_sine:.3g}, converged={self.converged}"
@@ -36,9 +37,10 @@ class PrivateSubspace(Found):
         Noisy leading |eigenvalues| (of the shifted matrix for :func:`private_eigenspace` by "coherence").
     estimated_sine : float
         Estimate of the sine of the largest angle between this subspace and the exact one, from released values and
-        the known noise; 1 where nothing was found. Where eigenvalues below the space are close to it, it is
-        cautious: what cannot be told from noise counts as missing. An eigenvector that no released value shows is not
-        in it.
+        the known noise; 1 where nothing was found. Eigenvalues that no released value shows are taken to be at most
+        half of those of the space.
+    cautious_sine : float
+        The same if they may lie anywhere up to these, which decides on `converged`.
     privacy : PrivacyReport
         The guarantee.
     """
@@ -46,6 +48,7 @@ class PrivateSubspace(Found):
     basis: FloatArray
     spectrum: FloatArray
     estimated_sine: float
+    cautious_sine: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
@@ -91,7 +94,7 @@ class PrivateSingularSubspace(Found):
         Orthonormal basis of the right subspace.
     spectrum : ndarray
         Noisy leading singular values.
-    estimated_sine : float
+    estimated_sine, cautious_sine : float
         As for :class:`PrivateSubspace`, of the worse of both sides.
     privacy : PrivacyReport
         The guarantee.
@@ -101,6 +104,7 @@ class PrivateSingularSubspace(Found):
     right: FloatArray
     spectrum: FloatArray
     estimated_sine: float
+    cautious_sine: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:

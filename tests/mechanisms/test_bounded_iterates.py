@@ -18,7 +18,6 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.core import release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, large_first, repeated_core
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweep
-from dpgraph.tuning import SWEEPS
 from tests.cut_labels import release_cut_labels
 
 
@@ -116,7 +115,7 @@ def test_field_tracker_is_the_posterior_mean_of_repeated_looks_at_a_fixed_field(
     looks = rng.normal(3.0, 2.0, size=10)
     for look in looks:
         tracker.observe(np.array([0]), np.array([[look]]), 4.0)
-    precision = 1 / (SWEEPS.prior * 4.0) + 10 / 4.0
+    precision = 1 / 4.0 + 10 / 4.0
     assert tracker.mean[0, 0] == pytest.approx(looks.sum() / 4.0 / precision)
     assert tracker.variance[0] == pytest.approx(1 / precision)
 

@@ -13,8 +13,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.strategies import label_answers
-from dpgraph.problems.cut.solve import answer_weights, cut_answers, flipped_objective
-from dpgraph.problems.options import RandomizedResponse
+from dpgraph.problems.cut.solve import cut_answers, flipped_objective
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 
 
@@ -110,7 +109,7 @@ def test_an_answer_counts_more_between_vertices_of_many_edges():
 def test_the_upper_bound_covers_every_cut_of_the_expected_weights(n, balanced):
     released = flipped(nx.gnp_random_graph(n, 0.5, seed=n), 2.0, 4)
     M = flipped_objective(released).multiply(np.eye(n))
-    solution = cut_answers(released, RandomizedResponse(rounds=8), balanced=balanced, rng=np.random.default_rng(0))
+    solution = cut_answers(released, np.random.default_rng(0), balanced=balanced)
     cuts = np.array([side for side in itertools.product((0, 1), repeat=n) if side[0] == 0])
     if balanced:
         cuts = cuts[np.abs(n - 2 * cuts.sum(axis=1)) <= 1]
@@ -125,7 +124,7 @@ def test_the_upper_bound_covers_every_cut_of_the_expected_weights(n, balanced):
 @pytest.mark.parametrize("relation", [1.0 - np.eye(3), np.eye(2), np.array([[0.0, 1.0], [1.0, 0.5]])])
 def test_labels_of_the_answers_earn_nearly_as_much_expected_weight_as_any(relation):
     released = flipped(nx.gnp_random_graph(7, 0.6, seed=2), 3.0, 5)
-    W = answer_weights(released)[0].toarray()
+    W = released.expected_weights()[0].toarray()
     labels = label_answers(released, relation, rng=np.random.default_rng(0))
     every = np.array(list(itertools.product(range(len(relation)), repeat=7)))
     earned = np.einsum("ij,cij->c", W, relation[every[:, :, None], every[:, None, :]])

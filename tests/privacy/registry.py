@@ -234,7 +234,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response", "communities": 2},
         )
     ),
-    Entry(  # where the degrees at the ends of edges choose
+    Entry(  # a clique, in which few answers are false
         "private_communities",
         clique_neighbours,
         poisoned_graph(),
@@ -710,7 +710,7 @@ def strategy_entries() -> list[Entry]:
         parameters = inspect.signature(first.code).parameters
         public = {name: value for name, value in first.options.items() if name in parameters and name != "delta"}
         for strategy in registry(public).strategies.values():
-            pure = strategy.pure(strategy.options())
+            pure = strategy.pure
             if (function, strategy.name) not in named:
                 made.append(replace(first, options=public | {"mechanism": strategy.name}, pure=pure))
     return made

@@ -514,3 +514,10 @@ def replayed_with_other_pairs(call: Callable[..., Any], A: np.ndarray, seeds: ra
             B = A.copy()
             B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
             yield recording.replay(lambda rng, B=B: call(B, rng=rng))
+
+
+def replayed_communities() -> Iterator[Loss]:
+    """Losses of calls with two sweeps of forty rows, of which the first eight read each other before."""
+    A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
+    asked = {"epsilon": 1.0, "mechanism": "bounded-iterates"}
+    return replayed_with_other_pairs(lambda A, rng: dpgraph.private_communities(A, rng=rng, **asked), A, range(6))

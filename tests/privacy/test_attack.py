@@ -145,11 +145,6 @@ REGISTERED = {
         20,
     ),
     test_mutants.log_coherence_at_half_its_bound: ("registry: private_coherence", "line: log-coherence", 100),
-    test_mutants.ends_of_edges_at_half_their_price: (
-        "registry: private_communities, mechanism=auto",
-        "line: squared length of degrees",
-        4,
-    ),
     test_mutants.labels_by_themselves_at_the_price_of_one: (
         "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
         "line: fields, k sweeps",

@@ -68,7 +68,7 @@ def test_the_noise_of_each_kind_of_release_is_that_of_k_edges():
         counted = dpgraph.private_subgraph_counts(G, epsilon=epsilon, delta=delta, mechanism="local-sensitivity")
         cut = dpgraph.private_max_cut(G, epsilon=epsilon, delta=delta, mechanism="randomized-response").privacy
         whole = dpgraph.private_normalized_adjacency(
-            G, epsilon=4.0, delta=delta, mechanism=dpgraph.strategies.Gaussian(regularization=5.0)
+            G, epsilon=4.0, delta=delta, mechanism="gaussian", regularization=5.0
         ).privacy
     assert laplace.entries[0].scale == pytest.approx(2 * k / epsilon)
     assert laplace.entries[0].sensitivity == pytest.approx(2 * k)

@@ -10,7 +10,7 @@ from dpgraph.datasets import planted_csp, planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.problems.cut import solve
-from dpgraph.problems.cut.solve import project_released
+from dpgraph.problems.low_rank import projected
 from dpgraph.releases.random_graph import add_random_graph
 from dpgraph.sos.cut import solver as cut_solver
 from dpgraph.strategies import Coherence
@@ -68,8 +68,8 @@ def test_a_negative_released_degree_halts_where_the_default_raises_it():
 
 def test_the_projection_is_onto_the_set_of_the_paper_which_allows_a_diagonal():
     matrix = np.diag([0.75, 0.5, 0.25])
-    assert project_released(matrix, "spectral") == pytest.approx(matrix)
-    assert project_released(matrix, "frobenius") == pytest.approx(np.zeros((3, 3)), abs=1e-2)
+    assert projected(matrix, "spectral") == pytest.approx(matrix)
+    assert projected(matrix, "frobenius") == pytest.approx(np.zeros((3, 3)), abs=1e-2)
 
 
 def test_sampled_seeds_without_local_search_draw_labels_independently(planted, monkeypatch):

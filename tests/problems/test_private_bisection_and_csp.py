@@ -10,6 +10,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems import low_rank
 from dpgraph.problems.csp import strategies as csp_strategies
 from dpgraph.problems.csp.strategies import released_objective
 from dpgraph.problems.options import Coherence
@@ -97,11 +98,13 @@ PAPER = {"rank": 2, "regularization": 0.0, "coherence": "rank", "certificate": "
 def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, monkeypatch):
     """On a budget that shows everything the released matrix is the exact one, and so is the assignment."""
     ran = []
-    for name, label in (("solve_csp", "low rank"), ("solve_by_moments", "moments"), ("project_released", "projection")):
-        honest = getattr(csp_strategies, name)
-        monkeypatch.setattr(
-            csp_strategies, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k)
-        )
+    for owner, name, label in (
+        (low_rank, "projected", "projection"),
+        (csp_strategies, "solve_csp", "low rank"),
+        (csp_strategies, "solve_by_moments", "moments"),
+    ):
+        honest = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k))
     equal = dpgraph.TwoCSP(6, 2)
     sides = np.array([0, 0, 0, 1, 1, 1])
     for u, v in itertools.combinations(range(6), 2):

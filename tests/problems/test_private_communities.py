@@ -9,13 +9,12 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.problems.communities import choose
-from dpgraph.problems.strategy import Facts, Undecided
+from dpgraph.problems.strategy import Facts
 from dpgraph.releases.totals import WeightEstimate
 
 SIZES = (120, 90, 60)
@@ -100,7 +99,6 @@ def test_labels_of_one_community_are_merged_and_others_are_not():
     groups, merged = merge_labels(weights, 1.0, least=1, most=4)
     assert groups.tolist() == [0, 0, 1, 2]
     assert np.diag(merged.values).tolist() == [160.0, 80.0, 90.0]
-    assert merge_labels(weights, 1.0, least=1, most=4, margin=1e3)[0].tolist() == [0, 1, 2, 3]
     assert merge_labels(weights, 1.0, least=4, most=4)[0].tolist() == [0, 1, 2, 3]
     assert set(merge_labels(weights, 1.0, least=2, most=2)[0]) == {0, 1}
     nothing = BlockWeights.released(np.full((3, 3), -1.0), 1.0)
@@ -156,9 +154,7 @@ def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
         assert found.block_weights.shape == (len(found.communities),) * 2
 
 
-@pytest.mark.parametrize(
-    ("degree", "sweeps", "core"), [(10, 1, ""), (30, 2, "labels, core"), (80, 3, "adjacency bits")]
-)
+@pytest.mark.parametrize(("degree", "sweeps", "core"), [(10, 1, ""), (30, 2, "labels, core"), (80, 2, "labels, core")])
 def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_and_core(degree, sweeps, core):
     accountant = PrivacyAccountant(epsilon=1.0)
     G = nx.gnp_random_graph(400, degree / 400, seed=2)
@@ -167,7 +163,7 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert accountant.remaining.epsilon == pytest.approx(0.0, abs=1e-9)
     names = [line.name for line in lines]
     assert sum(name.startswith("labels, sweep") for name in names) == sweeps
-    assert [name for name in names if name in ("labels, core", "adjacency bits")] == ([core] if core else [])
+    assert [name for name in names if name == "labels, core"] == ([core] if core else [])
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
     assert names[-1] == "weights between communities"
 
@@ -231,13 +227,12 @@ def test_the_rule_compares_the_noise_of_answers_with_edges():
     for n, epsilon, degree, chosen in (
         (1, 1.0, 0.0, "bounded-iterates"),
         (1001, 4.0, 1.0, "bounded-iterates"),  # 1000/(4 sinh^2(1.97)) = 20
-        (1001, 4.0, 6.0, None),
-        (1001, 4.0, 9.0, "randomized-response"),
+        (1001, 4.0, 6.0, "randomized-response"),
         (1001, 1e5, 0.0, "randomized-response"),
         (1001, 4.0, -3.0, "bounded-iterates"),
     ):
         found = choose(Facts(n, 1.0, epsilon)).then(WeightEstimate(n * degree / 2, 0.0))
-        assert found == chosen or (chosen is None and isinstance(found, Undecided))
+        assert found == chosen
 
 
 def test_louvain_finds_what_igraph_finds():
@@ -264,23 +259,6 @@ def test_no_move_of_one_vertex_or_community_gains_after_louvain():
     for a in range(labels.max() + 1):
         for b in range(a):
             assert g.modularity(np.where(labels == a, b, labels).tolist(), weights="weight") <= value + 1e-12
-
-
-def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into():
-    sizes, flip, found = np.array([200, 150, 20, 20, 20, 20]), 0.2, 0
-    block, gain = np.repeat(np.arange(6), sizes), 1 / (1 - 2 * flip)
-    rates = np.where(np.equal.outer(block, block), np.where(sizes > 20, 0.5, 0.8)[block], 0.003)
-    for seed in range(10):
-        edges, lies = (
-            np.triu(np.random.default_rng((seed, i)).random(rates.shape) < rate, 1)
-            for i, rate in enumerate((rates, flip))
-        )
-        answers, degrees = (edges ^ lies) | (edges ^ lies).T, (edges | edges.T).sum(axis=0, dtype=float)
-        std = gain * math.sqrt(flip * (1 - flip))
-        excesses = Excesses(sparse.csr_array(gain * answers), gain * flip, std, 1.0, degrees, float(degrees.sum()), 1.0)
-        labels = communities_of_answers(excesses, np.random.default_rng(seed))
-        found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
-    assert found >= 42  # eigenvectors of all rows alone find 34 of 60
 
 
 def test_communities_beyond_the_largest_are_one():
@@ -312,19 +290,3 @@ def test_a_result_survives_a_file(tmp_path):
     assert again.communities == found.communities
     assert np.array_equal(again.labels, found.labels)
     assert again.privacy == found.privacy
-
-
-@pytest.mark.parametrize("n", [60, 300])
-@pytest.mark.parametrize("blocks", [0, 2])
-def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
-    answers = np.kron(np.eye(2), np.ones((n // 2, n // 2))) - np.eye(n) if blocks else np.zeros((n, n))
-    degrees = np.ones(n)
-    excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
-    labels = communities_of_answers(excesses, np.random.default_rng(0))
-    assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1
-
-
-def test_groups_without_an_answer_have_communities_whatever_their_size():
-    for n in range(8, 60):
-        excesses = Excesses(sparse.csr_array((n, n)), 0.001, 0.01, 1.0, np.zeros(n), 51.0, 1.0)
-        assert communities_of_answers(excesses, np.random.default_rng(0)).shape == (n,)

@@ -7,12 +7,9 @@ from scipy.optimize import isotonic_regression
 
 import dpgraph
 from dpgraph.denoise.block_model import _mixture, draw_graph, fit_tightness
-from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import Subgraphs
-from dpgraph.releases.sweeps.communities import _Degrees
-from dpgraph.tuning import SYNTHESIS
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
 NAMED = nx.relabel_nodes(CAVES, {node: f"v{node}" for node in CAVES})
@@ -156,45 +153,6 @@ def test_a_regular_graph_keeps_its_one_degree_under_any_noise():
     regular = np.where(np.arange(1, 400) <= 12, 400.0, 0.0)  # all degrees are 12: a step far above the noise
     for std in (0.5, 3.0, 12.0):
         assert degree_counts(regular, 400, std)[12] == 400
-
-
-def test_the_first_of_two_sweeps_has_most_of_what_sweeps_read():
-    G = nx.planted_partition_graph(3, 150, 0.5, 0.05, seed=1)
-    report = dpgraph.private_synthetic_graph(G, epsilon=1.0, rng=0).privacy
-    first, second = (next(e for e in report.entries if e.name == f"labels, sweep {k}") for k in (1, 2))
-    assert not any(e.name == "labels, sweep 3" for e in report.entries)
-    share = SYNTHESIS.sweeps.first
-    assert first.epsilon / second.epsilon == pytest.approx(share / (1 - share))
-    assert report.epsilon == pytest.approx(1.0)
-
-
-def test_a_row_that_was_hardly_seen_keeps_its_released_degree():
-    counted, rows = np.array([40.0]), np.array([0])  # 4 times what its degree says, as in a group of large degrees
-    learnt = []
-    for dispersion in (0.0, 1.0):
-        degrees = _Degrees(np.array([100.0]), np.array([400.0]), 50.0, 60.0, dispersion)
-        degrees.learn(rows, counted, part=0.1, variance=4.0, w=1.0)
-        learnt.append(degrees.values[0])
-    assert learnt[0] > 150 > 120 > learnt[1] > 100
-
-
-def test_two_passes_tell_how_many_edges_a_row_has_by_its_community():
-    rng, n, scale, passes = np.random.default_rng(0), 600, 4.0, []
-    labels, place, sums = np.sort(rng.integers(0, 6, n)), rng.permutation(n), np.zeros(n)
-    edges = np.triu(rng.random((n, n)) < np.where(np.equal.outer(labels, labels), 0.6, 0.02), 1)
-    A, member = (edges | edges.T).astype(float), np.eye(6)[labels]
-    degrees, weights = A.sum(axis=1), member.T @ A @ member
-    weights[np.diag_indices(6)] /= 2
-    for places in (place, -place):
-        counts = (A * (places[:, None] > places)) @ member + rng.laplace(0, scale, (n, 6))
-        order, variance = np.argsort(places)[:, None], 2 * scale**2
-        passes.append([Reading(rows, counts[rows], variance, labels[rows]) for rows in order])
-        sums += counts.sum(axis=1)
-    counted, part, variance = edges_counted(passes, degrees, labels, weights)
-    assert np.allclose(part, 1, atol=0.05)  # an edge is seen in one pass or in the other
-    error = np.mean((counted - degrees) ** 2)
-    assert error < 0.6 * np.mean((sums - degrees) ** 2)  # labels that hold few neighbours are little but noise
-    assert 0.7 < error / np.mean(variance) < 1.4
 
 
 def test_a_drawn_graph_says_how_many_triangles_it_reached_and_warns_where_they_are_fewer():

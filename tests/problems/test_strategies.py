@@ -6,6 +6,7 @@ import pytest
 from dpgraph import strategies
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.cut.strategies import CUTS
+from dpgraph.problems.embedding.strategies import EMBEDDINGS
 
 
 def all_strategies():
@@ -20,11 +21,12 @@ def test_every_options_class_is_a_frozen_dataclass_and_one_public_name():
 
 
 def test_what_a_problem_does_not_read_takes_its_default_only():
-    assert CUTS.resolve(strategies.NoisyPower(rank=3))[0].name == "noisy-power"
-    for wrong in (strategies.NoisyPower(regularization=1.0), strategies.RandomizedResponse(rank=2)):
+    strategy, options = EMBEDDINGS.resolve(strategies.Coherence(rank=3))
+    assert (strategy.name, options) == ("coherence", strategies.CoherentAdjacency(rank=3))
+    for wrong in (strategies.Coherence(degree=4), strategies.Coherence(rank=3, projection="spectral")):
         with pytest.raises(InvalidParameterError, match="is not read by this function"):
-            CUTS.resolve(wrong)
-    for wrong in ("laplace", None, 3, strategies.Coherence, np.zeros(2)):
+            EMBEDDINGS.resolve(wrong)
+    for wrong in ("laplace", None, 3, strategies.Coherence, strategies.CoherentAdjacency(), np.zeros(2)):
         with pytest.raises(InvalidParameterError, match="mechanism must be one of"):
             CUTS.resolve(wrong)
 

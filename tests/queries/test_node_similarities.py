@@ -92,7 +92,7 @@ def test_the_rank_is_public_and_may_be_chosen():
     assert found().vectors.shape == (240, 32)
     assert found(mechanism="noisy-power", delta=1e-6).vectors.shape == (240, 5)
     assert found(rank=3).vectors.shape == (240, 3)
-    assert found(mechanism=strategies.RandomizedResponse(rank=4)).vectors.shape == (240, 4)
+    assert found(mechanism=strategies.RandomizedResponse(), rank=4).vectors.shape == (240, 4)
     assert found(nx.path_graph(6)).vectors.shape == (6, 6)
 
 

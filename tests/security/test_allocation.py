@@ -52,7 +52,6 @@ TOO_LARGE = {
         (graph(10**8),),
         (zeros(10**5, 10**5),),
         (graph(20_000), {"mechanism": strategies.Coherence(rank=20_000)}),
-        (graph(20_000), {"mechanism": strategies.NoisyPower(rank=20_000)}),
         (graph(5000), {"mechanism": "gaussian"}),
         (graph(5000), {"mechanism": strategies.Coherence(rank=2, projection="spectral")}),
         (graph(20_000), {"mechanism": "randomized-response", "epsilon": 2.0}),

@@ -55,7 +55,7 @@ RANKED = {
     "similarities": lambda rank, **budget: dpgraph.private_node_similarities(PATH, rank=rank, **budget),
     "projector": lambda rank, **budget: dpgraph.private_projector(np.eye(5), rank, sensitivity=1.0, **budget),
     "spectrum": lambda rank, **budget: dpgraph.private_spectrum(np.eye(5), rank, sensitivity=1.0, **budget),
-    "cut": lambda rank, **budget: dpgraph.private_max_cut(PATH, mechanism=strategies.NoisyPower(rank=rank), **budget),
+    "cut": lambda rank, **budget: dpgraph.private_max_cut(PATH, mechanism=strategies.Coherence(rank=rank), **budget),
     "communities": lambda rank, **budget: dpgraph.private_communities(PATH, communities=rank, **budget),
     "marginals": lambda rank, **budget: dpgraph.private_marginals(np.zeros((5, 3)), rank, **budget),
 }

@@ -172,7 +172,7 @@ class StrategyRelease(Release):
         strategy = registry.resolve(self.mechanism)[0]
         if strategy is None:
             raise InvalidParameterError("--option belongs to one mechanism; name it with --mechanism")
-        hints = {name: hint for name, hint in get_type_hints(strategy.options).items() if name not in strategy.unread}
+        hints = get_type_hints(strategy.options)
         values = {}
         for text in given:
             name, _, value = text.partition("=")

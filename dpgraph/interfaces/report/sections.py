@@ -15,14 +15,13 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities import most_communities, publish
+from dpgraph.problems.communities import CommunityFacts, most_communities, publish, release_with_edges
 from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts
 from dpgraph.problems.cut.private import private_max_cut
 from dpgraph.problems.densest import private_densest_subgraph
 from dpgraph.problems.synthesis import fit_model
 from dpgraph.releases.subgraphs import check_counts
-from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
 from dpgraph.tuning import SYNTHESIS
@@ -141,6 +140,7 @@ def _communities(graph: Graph, budget: dict[str, Any], counts: PrivateCounts) ->
     """The communities of a synthetic graph, whose edges are known by the count of all."""
     noise = budget.pop("rng")
     call = open_call(**budget, relation=Edge(), noise=noise)
-    found = release_communities(graph, call, communities=None, resolution=1.0, shares=SYNTHESIS.sweeps)
+    facts = CommunityFacts(graph.n_vertices, graph.max_weight, call.epsilon, degree_share=SYNTHESIS.degree_share)
+    found, mechanism = release_with_edges(graph, call, facts, counts.counts["edge"])
     between = found.weights.with_total(counts.counts["edge"], counts.std["edge"])
-    return publish(found, graph.nodes, between, 1.0, "bounded-iterates", call.report())
+    return publish(found, graph.nodes, between, 1.0, mechanism, call.report())

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
+from dpgraph.arguments import check_choice, check_optional_delta
 from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.linalg.subgraphs import PATTERNS
+from dpgraph.linalg.subgraphs import PATTERNS, Subgraphs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
-from dpgraph.privacy.relation import GRAPHS, Edge
-from dpgraph.problems.driver import Asked
+from dpgraph.privacy.relation import GRAPHS
+from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.strategy import Facts, Registry, Strategy
 from dpgraph.releases.nodes import release_edge_count
 from dpgraph.releases.subgraphs import (
+    ReleasedCount,
     check_counts,
     release_by_ladder,
     release_by_local_bounds,
@@ -66,30 +67,47 @@ class LocalSensitivity:
     """
 
 
-#: ``run(options, subgraphs, pattern, call, delta)`` returns a :class:`~dpgraph.releases.subgraphs.ReleasedCount`.
-#: `subgraphs` is private (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget
-#: for this pattern.
+@dataclass(frozen=True)
+class CountFacts(Facts):
+    """What is public, and the share of the budget for each pattern."""
+
+    shares: tuple[tuple[str, float], ...] = ()
+
+
+def _by_ladder(
+    _: Ladder, subgraphs: Subgraphs, call: Call, facts: CountFacts, _known: None
+) -> dict[str, ReleasedCount]:
+    return {name: release_by_ladder(subgraphs, name, call.part(share)) for name, share in facts.shares}
+
+
+def _by_smooth(
+    _: Smooth, subgraphs: Subgraphs, call: Call, facts: CountFacts, _known: None
+) -> dict[str, ReleasedCount]:
+    return {name: release_by_smooth_sensitivity(subgraphs, name, call.part(share)) for name, share in facts.shares}
+
+
+def _by_bounds(
+    _: LocalSensitivity, subgraphs: Subgraphs, call: Call, facts: CountFacts, _known: None
+) -> dict[str, ReleasedCount]:
+    stage, delta = call.stage(slack=facts.delta), facts.delta
+    return {
+        name: release_by_local_bounds(subgraphs, name, stage.part(share), delta * share) for name, share in facts.shares
+    }
+
+
+def _check(_: Ladder | Smooth, facts: CountFacts) -> None:
+    check_counts(dict(facts.shares), facts.epsilon)
+
+
+#: ``run(options, subgraphs, call, facts, None)`` returns a count for each pattern. `subgraphs` is private
+#: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`).
 COUNTS = Registry(
     "counts of subgraphs",
-    Strategy(
-        "ladder",
-        Ladder,
-        pure=lambda _: True,
-        run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
-    ),
-    Strategy(
-        "smooth",
-        Smooth,
-        pure=lambda _: True,
-        run=lambda _, subgraphs, pattern, call, delta: release_by_smooth_sensitivity(subgraphs, pattern, call),
-    ),
-    Strategy(
-        "local-sensitivity",
-        LocalSensitivity,
-        pure=lambda _: False,
-        run=lambda _, subgraphs, pattern, call, delta: release_by_local_bounds(subgraphs, pattern, call, delta),
-    ),
+    Strategy("ladder", Ladder, pure=True, run=_by_ladder, check=_check),
+    Strategy("smooth", Smooth, pure=True, run=_by_smooth, check=_check),
+    Strategy("local-sensitivity", LocalSensitivity, pure=False, run=_by_bounds, staged=True),
 )
+COUNT = Problem(COUNTS, auto=lambda _facts: "ladder", pure="mechanism='ladder'")
 
 
 @private_function
@@ -242,28 +260,17 @@ def private_transitivity(  # noqa: PLR0913
 def _count(
     G: GraphLike, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Asked
 ) -> PrivateCounts:
-    """Debit the budget, read the graph and release each pattern for its share."""
-    epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
-    strategy, options = COUNTS.take(asked.mechanism, "ladder")
+    """Release each pattern for its share."""
     source = open_graph(G, **door)
-    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
-    spent = strategy.spends(options, facts, "mechanism='ladder'").delta
-    if not spent:
-        check_counts(shares, epsilon)
-    who, rng = asked.accountant, asked.rng
-    call = open_call(epsilon=epsilon, delta=spent, accountant=who, relation=Edge(), noise=rng, staged=spent > 0)
-    part = call.stage(slack=spent) if spent else call
-    subgraphs = subgraphs_of(source.read())
-    released = {
-        name: strategy.run(options, subgraphs, name, part.part(share), delta * share) for name, share in shares.items()
-    }
-    noise = {name: count.noise for name, count in released.items()}
+    facts = CountFacts.of(source, *budget, shares=tuple(shares.items()))
+    released = release(COUNT, lambda: subgraphs_of(source.read()), facts, asked)
+    noise = {name: count.noise for name, count in released.found.items()}
     return PrivateCounts(
-        {name: count.value for name, count in released.items()},
+        {name: count.value for name, count in released.found.items()},
         {name: standard_deviation(law) for name, law in noise.items()},
         noise,
-        strategy.name,
-        call.report(),
+        released.mechanism,
+        released.privacy,
     )
 
 

@@ -22,7 +22,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategies import EDGES, TABLES, CSPFacts, choose
 from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import MAIN_SHARE
+from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE
 from dpgraph.releases.constraints import (
     PrivateCSP,
     PrivateTables,
@@ -37,7 +37,6 @@ from dpgraph.typing import GraphLike
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
 
-_TOTAL_SHARE = 0.005
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -50,7 +49,7 @@ EDGE_LABELS = Problem(
     EDGES,
     auto=choose,
     pure="mechanism='bounded-iterates'",
-    shares=(_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
+    shares=(TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE),
     first=release_total,
     worth=release_value,
     at_random=lambda generator, facts: generator.integers(0, len(facts.alphabet), facts.n),
@@ -220,8 +219,7 @@ def private_max_k_cut(  # noqa: PLR0913
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    nodes, budget = source.nodes, (check_epsilon(epsilon), check_optional_delta(delta))
-    facts = CSPFacts(len(nodes), source.max_weight, *budget, source.weighted, Edge(), nodes, tuple(range(k)))
+    facts = CSPFacts.of(source, epsilon, delta, variables=source.nodes, alphabet=tuple(range(k)))
     differ = public_relation(None, k)
     asked = Asked(mechanism, accountant, rng)
     return _release_assignment(EDGE_LABELS, lambda: RelatedEdges(source.read(), differ), facts, asked)

@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.relation import Constraint
 from dpgraph.problems.answer_rule import response_or_sweeps
-from dpgraph.problems.chance import TEST_SHARE, check_advantage, check_core
-from dpgraph.problems.cut.solve import answer_weights, check_projection, project_released, solver_options, unnormalized
-from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
+from dpgraph.problems.low_rank import (
+    LowRank,
+    check_advantage,
+    check_low_rank,
+    is_dense,
+    release_low_rank,
+    solver_options,
+)
 from dpgraph.problems.options import BoundedIterates, Coherence, RandomizedResponse
-from dpgraph.problems.strategy import MAIN_SHARE, Facts, Registry, Strategy
+from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.constraints import (
     PrivateTables,
@@ -27,16 +31,14 @@ from dpgraph.releases.constraints import (
     release_extended_weight,
 )
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.releases.random_graph import add_random_graph, check_random_degree
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.tables import release_table_iterates
 from dpgraph.releases.totals import WeightEstimate
-from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels, solve_factored_csp
 from dpgraph.sos.csp.solver import solve_csp
-from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_by_moments
 from dpgraph.typing import FloatArray, IntArray
 
@@ -67,7 +69,7 @@ def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random
     favour nothing but balance, as the others do too.
     """
     n, q = flipped.adjacency.shape[0], len(relation)
-    pairs = sparse.triu(answer_weights(flipped)[0], k=1).tocoo()
+    pairs = sparse.triu(flipped.expected_weights()[0], k=1).tocoo()
     ends = np.stack(pairs.coords, axis=1).astype(np.int64)
     objective = CSPObjective(ends, pairs.data[:, None, None] * relation, np.zeros((n, q)))
     return improve_labels(objective, rng.integers(q, size=(_ANNEALED, n)), rng, sweeps=_ANNEALING_SWEEPS)
@@ -91,19 +93,13 @@ def _by_response(
 #: Strategies where edges are private: ``run(options, private, call, facts, total)`` returns labels.
 EDGES = Registry(
     "cuts into k parts, and constraint problems whose edges are private",
-    Strategy(
-        "bounded-iterates",
-        BoundedIterates,
-        pure=lambda _: True,
-        run=_by_sweeps,
-    ),
+    Strategy("bounded-iterates", BoundedIterates, pure=True, run=_by_sweeps),
     Strategy(
         "randomized-response",
         RandomizedResponse,
-        pure=lambda _: True,
+        pure=True,
         run=_by_response,
         check=lambda _, facts: check_response(facts.n, facts.epsilon),
-        unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     ),
 )
 
@@ -128,8 +124,9 @@ def _by_mean_field(
 
 # --- a label-extended matrix of low rank (DN25a, Algorithm 7.18), which is then solved like an exact one -------------
 
-#: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
-_EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
+#: Shares for the weight of the label-extended graph, as for the total weight, and for its matrix.
+_EXTENDED_SHARE = TOTAL_SHARE / MAIN_SHARE
+_MATRIX_SHARE = 1 - _EXTENDED_SHARE
 #: Up to so many rows the matrix is relaxed by default, a few seconds; ascents of larger ones end at equal values.
 _RELAXED = 600
 _STARTS, _SWEEPS = 16, 100
@@ -137,8 +134,7 @@ _STARTS, _SWEEPS = 16, 100
 
 def _relaxed(options: Coherence, rows: int) -> bool:
     """Whether the released matrix is relaxed, as an exact instance is: if it is small, or an option asks for it."""
-    asked = options.seeds > 0 or options.degree > 2 or options.projection in ("spectral", "frobenius")
-    return asked or rows <= _RELAXED
+    return options.seeds > 0 or options.degree > 2 or is_dense(options) or rows <= _RELAXED
 
 
 def _check_coherence(options: Coherence, facts: CSPFacts) -> None:
@@ -149,11 +145,7 @@ def _check_coherence(options: Coherence, facts: CSPFacts) -> None:
             "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "
             "factor q**2. Use mechanism='bounded-iterates' with adjacency='constraint'"
         )
-    solver_options(options)
-    check_random_degree(options.random_degree, rows)
-    check_projection(options.projection, rows)
-    if check_integer("degree", options.degree, 2) != 2:
-        check_size(facts.n, labels, options.degree)  # refuses an odd one too
+    check_low_rank(options, facts, labels)
     if _relaxed(options, rows):
         if rows > DENSE_LIMIT:
             raise InvalidParameterError(
@@ -161,32 +153,26 @@ def _check_coherence(options: Coherence, facts: CSPFacts) -> None:
                 f"{DENSE_LIMIT}. Use seeds=0"
             )
         check_memory(f"a dense matrix of {rows} labels", copies=(12, rows, rows))
-    check_coherence(options, rows, facts.max_weight)
 
 
 def _by_coherence(
     options: Coherence, private: PrivateTables, call: Call, facts: CSPFacts, _total: WeightEstimate
 ) -> IntArray:
     extended = release_extended_weight(private, call.part(_EXTENDED_SHARE))
-    rows, q = private.graph.n_vertices, private.q
-    union = add_random_graph(private.graph, options.random_degree, call.generator)
-    main, test = call.part(_MATRIX_SHARE).split(1 - TEST_SHARE, TEST_SHARE)
-    released = release_normalized_adjacency(union.graph, options, union.mean_degree(2 * extended.value / rows), main)
-    check_core(released, call, negative=False)
-    labels = _solve(released, options, facts, q, call.generator)
+    q, mean_degree = private.q, 2 * extended.value / private.graph.n_vertices
+    found = release_low_rank(private.graph, options, mean_degree, call.part(_MATRIX_SHARE), negative=False)
+    labels = _solve(found, options, facts, q, call.generator)
     variance = facts.max_weight * extended.value * (1 - 1 / q) / q**2  # of tables that each label satisfies as often
-    check_advantage(release_assignment_advantage(private, labels, test), variance, call)
+    check_advantage(release_assignment_advantage(private, labels, found.test), variance, call)
     return labels
 
 
-def _solve(
-    released: PrivateNormalizedAdjacency, options: Coherence, facts: CSPFacts, q: int, rng: np.random.Generator
-) -> IntArray:
-    """Assign labels by the released matrix. What a random graph adds to it is the same for all assignments."""
-    if not _relaxed(options, len(released.basis)):
-        return solve_factored_csp(released.adjacency_factor(), released.core, q, starts=_STARTS, rng=rng)
-    objective = released_objective(_matrix(released, options.projection), q)
-    how = solver_options(options, sweeps=_SWEEPS)
+def _solve(found: LowRank, options: Coherence, facts: CSPFacts, q: int, rng: np.random.Generator) -> IntArray:
+    """Assign labels by the released matrix."""
+    if not _relaxed(options, facts.n * q):
+        return solve_factored_csp(*found.factored(), q, starts=_STARTS, rng=rng)
+    objective = released_objective(found.dense(options.projection), q)
+    how = replace(solver_options(options), sweeps=_SWEEPS)
     if options.degree == 2:
         return np.asarray(solve_csp(objective, how, rng=rng).labels)
     # An instance has nonnegative tables: what is added to all entries of a table is earned by all assignments.
@@ -195,14 +181,6 @@ def _solve(
     instance.add_constraints(objective.pairs, tables)
     how = replace(how, starts=8, tol=None, sweeps=None)
     return np.asarray(solve_by_moments(instance, options.degree, how, rng=rng).labels)
-
-
-def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray:
-    """The released adjacency of the label-extended graph; "auto" leaves one of low rank as it is."""
-    normalized = released.matrix()
-    if projection in ("spectral", "frobenius"):
-        normalized = project_released(normalized, projection)
-    return unnormalized(normalized, released.scale)
 
 
 def released_objective(extended: FloatArray, q: int) -> CSPObjective:
@@ -216,19 +194,13 @@ def released_objective(extended: FloatArray, q: int) -> CSPObjective:
 #: Strategies where tables are private, with the same arguments.
 TABLES = Registry(
     "constraint problems whose tables are private",
-    Strategy(
-        "bounded-iterates",
-        BoundedIterates,
-        pure=lambda _: True,
-        run=_by_mean_field,
-    ),
+    Strategy("bounded-iterates", BoundedIterates, pure=True, run=_by_mean_field),
     Strategy(
         "coherence",
         Coherence,
-        pure=lambda _: False,
+        pure=False,
         run=_by_coherence,
         check=_check_coherence,
         slack_share=lambda _: SLACK_SHARE,
-        unread=("denoise",),
     ),
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -15,7 +14,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.problems.cut.solve import Cut
 from dpgraph.problems.cut.strategies import CUTS, CutFacts, choose
 from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import MAIN_SHARE
+from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult
 from dpgraph.typing import GraphLike
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
 
 OnHalt = Literal["raise", "fallback"]
 
-_VALUE_SHARE = 0.02
 CUT = Problem(
     CUTS,
     auto=choose,
     pure="mechanism='bounded-iterates'",
-    shares=(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE),
+    shares=(TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE),
     first=release_total_weight,
     worth=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
     # A random balanced cut, which cuts at least half of the edges in expectation.
@@ -179,8 +177,7 @@ def private_max_bisection(  # noqa: PLR0913
 def _release_cut(
     source: GraphSource, budget: tuple[float, float], asked: Asked, *, balanced: bool = False
 ) -> PrivateCutResult:
-    epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
-    facts = CutFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted, balanced=balanced)
+    facts = CutFacts.of(source, *budget, balanced=balanced)
     released = release(CUT, source.read, facts, asked)
     cut, value = released.found, released.worth
     first, second = vertex_sets(source.nodes, cut.labels, 2)

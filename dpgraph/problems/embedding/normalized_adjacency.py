@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
@@ -16,9 +16,9 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
-from dpgraph.problems.embedding.strategies import EMBEDDINGS
-from dpgraph.problems.embedding.strategies.noisy_power import release_start
-from dpgraph.problems.strategy import Facts, Spending, Undecided
+from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, release_start
+from dpgraph.problems.options import NoisyPower
+from dpgraph.problems.strategy import Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import EmbeddingMechanism
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
-
-
-@dataclass(frozen=True)
-class EmbeddingFacts(Facts):
-    """What is public, and what "auto" chooses between: both with the options that were given beside it."""
-
-    answers: Any = None
-    products: Any = None
 
 
 @private_function
@@ -83,8 +75,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
         may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
         and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it never halts, and
         the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
-        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults. `rank`, `regularization`
-        and `coherence` may stand there too.
+        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults.
 
     Returns
     -------
@@ -121,61 +112,39 @@ def private_normalized_adjacency(  # noqa: PLR0913
     ((400, 2), 'randomized-response', 0.0)
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
-    if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
-        mechanism = "coherence"  # the only strategy that reads it
-    given = {"rank": rank, "regularization": regularization, "coherence": coherence}
-    strategy, options = EMBEDDINGS.resolve(mechanism)
-    if strategy is not None:
-        asked = _filled(options, given)
-    else:
-        asked, either = "auto", [_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS)]
-        facts = replace(facts, answers=either[0], products=either[1])
-    released = release(EMBEDDING, source.read, facts, Asked(asked, accountant, rng))
+    automatic = isinstance(mechanism, str) and mechanism == "auto"
+    if coherence != "degree-corrected":  # one strategy reads it
+        mechanism = "coherence" if automatic else mechanism
+        if EMBEDDINGS.resolve(mechanism)[0] is not EMBEDDINGS["coherence"]:
+            raise InvalidParameterError(
+                f"coherence={coherence!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
+            )
+    columns, by_number = check_rank(rank, source.n_vertices, POWER_RANK)[-1], not isinstance(rank, str)
+    asked = {"rank": rank, "regularization": regularization, "coherence": coherence}
+    facts = EmbeddingFacts.of(source, epsilon, delta, **asked)
+    single = (columns == 1 and (automatic or by_number)) or (automatic and facts.delta == 0 and not by_number)
+    facts = replace(facts, single=single)
+    released = release(EMBEDDING, source.read, facts, Asked(mechanism, accountant, rng))
     found: PrivateNormalizedAdjacency = released.found
     return replace(found, privacy=released.privacy)
 
 
-def _filled(options: Any, given: dict[str, Any]) -> Any:
-    """Options with what was given beside them; refuses what is given twice, or is not read by the strategy."""
-    for name, value in given.items():
-        default = "degree-corrected" if name == "coherence" else "auto"
-        if isinstance(value, str) and value == default:
-            continue
-        if not hasattr(options, name):
-            raise InvalidParameterError(
-                f"{name}={value!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
-            )
-        if getattr(options, name) != default:
-            raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
-        options = replace(options, **{name: value})
-    return options
-
-
 def _choose(facts: EmbeddingFacts) -> Any:
-    """What "auto" takes, or by which released number it is chosen; products of a pure call have one column."""
-    answers, products = facts.answers, facts.products
-    columns = check_rank(products.rank, facts.n, POWER_RANK)[-1]
-    if products.rank == "auto" and facts.delta == 0:
-        columns = 1
-    if columns == 1:
-        products = replace(products, rank=1)
-    EMBEDDINGS[PRODUCTS].check(products, facts)
-    options = {ANSWERS: answers, PRODUCTS: products}
-    chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
+    """What "auto" takes, or by which released number it is chosen."""
+    EMBEDDINGS[PRODUCTS].check(NoisyPower(), facts)
+    chosen = choose_mechanism(facts.n, facts.columns, facts.epsilon, facts.delta, weighted=facts.weighted)
     if isinstance(chosen, str):
-        return options[chosen]
+        return chosen
 
     def ask(graph: Graph, call: Call, _: Any) -> tuple[Any, Call, Any]:
         if chosen.question == RESIDUAL:  # products go on from what this releases
             start, rest = release_start(graph, call)
             return start, rest, start
-        return release_unevenness(graph, columns, call), call, None  # one bit, after which the rest is free
+        return release_unevenness(graph, facts.columns, call), call, None  # one bit, after which the rest is free
 
     spending = Spending() if chosen.question == RESIDUAL else Spending(facts.delta, staged=True)
-    return Undecided(chosen.question, lambda answer: options[chosen.then(answer)], ask, (answers, products), spending)
+    return Undecided(chosen.question, chosen.then, ask, (ANSWERS, PRODUCTS), spending)
 
 
 EMBEDDING = Problem(EMBEDDINGS, auto=_choose, pure="mechanism='randomized-response', or 'noisy-power' with rank=1")

@@ -7,11 +7,10 @@ public arguments say which error is smaller. If they are uneven, as in nearly al
 and answers win; so they do where edges are few. Where the cases differ, one private bit decides.
 
 The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
-and earlier if the degrees are far from the vector.
+and earlier if the degrees are far from the vector and answers find it.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -19,17 +18,16 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.problems.embedding.strategies.noisy_power import Start
+from dpgraph.problems.answer_rule import too_dear
+from dpgraph.problems.embedding.strategies import Start
 from dpgraph.problems.strategy import Undecided
-from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
+from dpgraph.releases.answers import answer_noise
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
+from dpgraph.tuning import RESIDUAL as DEGREE_RESIDUAL
 
 #: Questions that a release answers: :func:`release_unevenness`, and
-#: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
+#: :func:`~dpgraph.problems.embedding.strategies.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
-
-#: Automatic answers stop at this part of the limit, ten million false ones: more take over five seconds.
-_FLIPS = 1 / 5
 
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
@@ -45,8 +43,9 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     """
     if rank > 1 and delta == 0:
         return "randomized-response"
-    flips = expected_flips(n, epsilon * (1 - EMBEDDING_RULE.share))  # a bit may come before the answers
-    if weighted or flips > _FLIPS * flip_limit():
+    # A bit, or a residual, may come before the answers.
+    asked = EMBEDDING_RULE.share if rank > 1 else EMBEDDING.vector_total_share + sum(DEGREE_RESIDUAL.shares)
+    if weighted or too_dear(n, epsilon * (1 - asked)):
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
@@ -56,24 +55,20 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
-    answer = answer_noise(epsilon)
-    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
-        return "randomized-response"
-    if epsilon >= EMBEDDING_RULE.vector_by_residual:
-        return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
-    return "noisy-power"
+    """Answers where their noise is little, or where they find a vector that the degrees do not show.
 
-
-def _by_residual(n: int, epsilon: float, start: Start) -> str:
-    """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
-
-    The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
+    The spectrum of their noise ends at 2 s sqrt(n), and the eigenvalue is larger than the quotient of the degrees.
+    Products start from those, and ask for the residual in any case.
     """
-    answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
-    is_found = answers < EMBEDDING.answers_find * quotient
-    return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
+    size = answer_noise(epsilon) * math.sqrt(n)
+    if answer_noise(epsilon) <= EMBEDDING_RULE.vector_entry:
+        return "randomized-response"
+
+    def then(start: Start) -> str:
+        residual = start.residual
+        return "randomized-response" if residual.is_large and 2 * size <= residual.quotient else "noisy-power"
+
+    return Undecided(RESIDUAL, then)
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:

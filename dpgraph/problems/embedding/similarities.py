@@ -12,9 +12,9 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
+from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
-from dpgraph.releases.answers import expected_flips, flip_limit
 from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
@@ -105,7 +105,7 @@ def private_node_similarities(  # noqa: PLR0913
     if isinstance(rank, str) and rank == "auto" and isinstance(mechanism, str):
         n, most = source.n_vertices, min(SIMILARITIES.answers_rank, source.n_vertices)
         if mechanism == "auto":
-            if expected_flips(n, epsilon) > flip_limit():
+            if too_dear(n, epsilon):
                 what = f"a graph of {n} vertices at epsilon={epsilon:g}"
                 require_delta(delta, what, "randomized response at a larger epsilon")
             chosen = choose_mechanism(n, most, epsilon, delta, weighted=source.weighted)

@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_scale, require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta, check_scale
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.arrays import check_structure, refuse_masked
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.memory import check_memory
-from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU, Call, open_call
 from dpgraph.privacy.relation import Shift
-from dpgraph.releases.eigenspaces.krylov import check_steps
-from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
+from dpgraph.problems.strategy import Facts
+from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
@@ -33,92 +31,61 @@ Matrix = Any
 _LARGEST_ENTRY = 1e140
 
 
-@dataclass(frozen=True)
-class MatrixBudget:
-    """Sensitivity and budget of a call on a general matrix, as its caller gave them."""
+@dataclass(frozen=True, kw_only=True)
+class MatrixFacts(Facts):
+    """What is public about a call on a general matrix of `n` rows; its sensitivity is called `max_weight`."""
 
-    sensitivity: float
-    epsilon: float
-    delta: float
-    accountant: PrivacyAccountant | None
-    rng: int | np.random.Generator | None
-
-
-@dataclass(frozen=True)
-class MatrixCall:
-    """A checked and debited call on a general matrix; the matrix itself has not been read."""
-
+    shape: tuple[int, int]
     #: Candidates.
     ranks: range
-    shape: tuple[int, int]
-    #: Those of the embedding of a rectangular matrix, whose ranks are twice as large (`copies`).
-    neighbours: MatrixNeighbours
-    call: Call
+    #: Whether left and right singular vectors are asked for.
+    rectangular: bool = False
+    #: Of a symmetric matrix: algebraically largest eigenvalues, not those of size; a core.
+    signed: bool = False
+    core: bool = False
 
     @property
-    def rectangular(self) -> bool:
-        """Whether left and right singular vectors are asked for."""
-        return self.neighbours.copies == 2
+    def moves(self) -> MatrixNeighbours:
+        """What neighbours change; of a rectangular matrix in the embedding, whose ranks are `copies` times as large."""
+        if self.rectangular:
+            return RectangularNeighbours(self.max_weight, self.n)
+        return MatrixNeighbours(self.max_weight)
 
-    def symmetric(self, matrix: Matrix) -> Matrix:
-        """The matrix, or its embedding."""
-        return symmetric_embedding(matrix) if self.rectangular else matrix
+    def check_eigenpairs(self) -> None:
+        """Refuse a matrix, or an embedding, whose leading eigenpairs would not fit into memory."""
+        rows = sum(self.shape) if self.rectangular else self.n
+        check_eigenpairs(rows, min(self.moves.copies * self.ranks[-1] + 1, rows))
 
     def input(self, matrix: Matrix, headroom: float) -> SubspaceInput:
         """A bounded matrix as the input of a projector; its coherence is guessed to be twice the least.
 
         The least is sqrt(r/n), n the smaller side: half of the squared norm of vectors of an embedding is there.
         """
-        copies = self.neighbours.copies
+        copies = self.moves.copies
         guess = Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / (copies * min(self.shape)))))
         candidates = range(copies * self.ranks[0], copies * self.ranks[-1] + 1, copies)
-        return SubspaceInput(self.symmetric(matrix), self.neighbours, candidates, guess, headroom)
-
-
-def open_matrix(  # noqa: PLR0913
-    A: Any,
-    budget: MatrixBudget,
-    *,
-    rank: Rank,
-    max_rank: int = 1,
-    rectangular: bool = False,
-    slack: float | None = None,
-    products: bool = False,
-    least_mu: float = LEAST_MU,
-) -> MatrixCall:
-    """Check shapes and parameters, debit the budget.
-
-    Good events get `slack`, by default their usual share of delta. With `products`, no eigenpairs are computed. A
-    smaller Gaussian-DP parameter than `least_mu` is refused.
-    """
-    check_matrix(A)
-    if not rectangular and A.shape[0] != A.shape[1]:
-        raise InvalidParameterError(
-            f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
+        return SubspaceInput(
+            symmetric_embedding(matrix) if self.rectangular else matrix, self.moves, candidates, guess, headroom
         )
-    sensitivity = check_scale("sensitivity", budget.sensitivity)
-    ranks = check_rank(rank, min(A.shape), max_rank)
-    factor = 2 if rectangular else 1
-    largest = factor * ranks[-1]
-    rows = sum(A.shape) if rectangular else A.shape[0]
+
+
+def matrix_facts(
+    A: Any, rank: Rank, budget: tuple[float, float, float], max_rank: int = 1, **asked: bool
+) -> MatrixFacts:
+    """Check shapes and parameters; `budget` is sensitivity, epsilon and delta."""
+    shape = check_matrix(A)
+    rectangular = asked.get("rectangular", False)
+    if not rectangular and shape[0] != shape[1]:
+        raise InvalidParameterError(
+            f"expected a square symmetric matrix; got shape {shape}. For others use private_singular_subspace"
+        )
+    sensitivity = check_scale("sensitivity", budget[0])
+    ranks = check_rank(rank, min(shape), max_rank)
     if not sparse.issparse(A):
-        check_memory(f"a {A.shape[0]} x {A.shape[1]} matrix", copies=(10 if rectangular else 3, *A.shape))
-    if products:
-        check_steps(A.shape, ranks[-1])
-    else:
-        check_eigenpairs(rows, min(largest + 1, rows))
-    delta = require_delta(budget.delta, "this function", "private_symmetric_matrix")
-    call = open_call(
-        epsilon=budget.epsilon,
-        delta=delta,
-        accountant=budget.accountant,
-        relation=Shift("matrix", sensitivity),
-        noise=budget.rng,
-        slack=SLACK_SHARE * delta if slack is None else slack,
-        least_mu=least_mu,
-    )
-    neighbours = RectangularNeighbours(sensitivity, A.shape[0]) if rectangular else MatrixNeighbours(sensitivity)
-    return MatrixCall(ranks, A.shape, neighbours, call)
+        check_memory(f"a {shape[0]} x {shape[1]} matrix", copies=(10 if rectangular else 3, *shape))
+    epsilon, delta = check_epsilon(budget[1]), check_optional_delta(budget[2])
+    relation = Shift("matrix", sensitivity)
+    return MatrixFacts(shape[0], sensitivity, epsilon, delta, neighbours=relation, shape=shape, ranks=ranks, **asked)
 
 
 def check_matrix(A: Any) -> tuple[int, int]:

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgraph.arguments import check_integer, check_optional_delta, require_delta
+from dpgraph.arguments import check_integer, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.embedding.strategy import release_mean_degree
+from dpgraph.problems.embedding.strategies import release_mean_degree
 from dpgraph.problems.matrices.call import (
-    MatrixBudget,
+    MatrixFacts,
     check_matrix,
-    open_matrix,
+    matrix_facts,
     read_rectangular,
     read_symmetric,
     symmetric_embedding,
@@ -180,15 +180,23 @@ def private_spectrum(  # noqa: PLR0913
     shape = check_matrix(A)
     check_integer("k", k, 1, min(shape))
     rectangular = shape[0] != shape[1]
-    n, values = (sum(shape), 2 * k) if rectangular else (shape[0], k)
-    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    slack = spectrum_slack(n, values, check_optional_delta(delta))
-    opened = open_matrix(A, budget, rank=k, rectangular=rectangular, slack=slack)
-    matrix, _ = bounded(read_rectangular(A) if rectangular else read_symmetric(A), opened.neighbours.norm)
+    facts = matrix_facts(A, k, (sensitivity, epsilon, delta), rectangular=rectangular)
+    moves, n, values = facts.moves, sum(shape) if rectangular else facts.n, facts.moves.copies * k
+    call = _open(facts, spectrum_slack(n, values, facts.delta), accountant, rng)
+    matrix, _ = bounded(read_rectangular(A) if rectangular else read_symmetric(A), moves.norm)
     operator = symmetric_embedding(matrix) if rectangular else matrix
-    _, spectrum = release_spectrum(operator, values, opened.neighbours, opened.call)
-    released = spectrum.values[:: opened.neighbours.copies]
-    return PrivateSpectrum(released, spectrum.scale, None, opened.call.report())
+    _, spectrum = release_spectrum(operator, values, moves, call)
+    return PrivateSpectrum(spectrum.values[:: moves.copies], spectrum.scale, None, call.report())
+
+
+def _open(
+    facts: MatrixFacts, slack: float, accountant: PrivacyAccountant | None, rng: int | np.random.Generator | None
+) -> Call:
+    facts.check_eigenpairs()
+    return open_call(
+        epsilon=facts.epsilon, delta=require_delta(facts.delta, "this function", "private_symmetric_matrix"),
+        accountant=accountant, relation=facts.neighbours, noise=rng, slack=slack,
+    )  # fmt: skip
 
 
 @private_function
@@ -244,8 +252,9 @@ def private_coherence(  # noqa: PLR0913
     """
     n, _ = check_matrix(A)
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
-    opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank)
-    call, neighbours, first = opened.call, opened.neighbours, opened.call.part(_GAP_SHARE)
+    facts = matrix_facts(A, rank, (sensitivity, epsilon, delta))
+    call, neighbours = _open(facts, SLACK_SHARE * facts.delta, accountant, rng), facts.moves
+    first = call.part(_GAP_SHARE)
     operator, _ = bounded(read_symmetric(A), neighbours.norm)
     pairs, spectrum = release_spectrum(operator, rank + 1, neighbours, first)
     z = call.good_event("gap lower bound", _EVENT_SLACK)

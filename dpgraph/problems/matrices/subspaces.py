@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import LEAST_MU
 from dpgraph.privacy.guard import private_function
-from dpgraph.problems.matrices.call import (
-    MatrixBudget,
-    MatrixCall,
-    check_matrix,
-    open_matrix,
-    read_rectangular,
-    read_symmetric,
-)
-from dpgraph.problems.matrices.subspace_strategies import MATRICES, Factors, MatrixRequest
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.driver import Asked, release
+from dpgraph.problems.matrices.call import MatrixFacts, matrix_facts, read_rectangular, read_symmetric
+from dpgraph.problems.matrices.subspace_strategies import MATRICES, SUBSPACES, Factors
 from dpgraph.problems.records.principal import release_record_subspace
-from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.typing import MatrixLike
 
 if TYPE_CHECKING:
     from dpgraph.problems.mechanisms import MatrixMechanism
-
-#: The shift is the noise of its norm where the budget is small: by 10^8 sensitivities, eigenvectors would be inexact.
-_LEAST_MU_OF_A_SHIFT = 1e-6
 
 
 @private_function
@@ -108,10 +96,9 @@ def private_projector(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
-    opened, release = _open(A, budget, ranks, mechanism, certificate)
-    released = release(opened, read_symmetric(A), MatrixRequest())
-    return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
+    facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank)
+    found, report = _release(facts, lambda: read_symmetric(A), mechanism, certificate, accountant, rng)
+    return PrivateSubspace(found.left, found.spectrum, *found.sines, report)
 
 
 @private_function
@@ -170,11 +157,12 @@ def private_eigenspace(  # noqa: PLR0913
     True
     """
     check_choice("which", which, ("largest", "smallest"))
-    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
-    opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
-    matrix = read_symmetric(A)
-    released = release(opened, matrix if which == "largest" else -matrix, MatrixRequest(signed=True))
-    return PrivateSubspace(released.left, released.spectrum, released.estimated_sine, opened.call.report())
+    facts, sign = (
+        matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, signed=True),
+        1 - 2 * (which != "largest"),
+    )
+    found, report = _release(facts, lambda: sign * read_symmetric(A), mechanism, certificate, accountant, rng)
+    return PrivateSubspace(found.left, found.spectrum, *found.sines, report)
 
 
 @private_function
@@ -225,11 +213,9 @@ def private_low_rank(  # noqa: PLR0913
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
-    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
-    opened, release = _open(A, budget, ranks, mechanism, certificate)
-    released = release(opened, read_symmetric(A), MatrixRequest(core=True))
-    quality = released.estimated_sine
-    return PrivateLowRank(released.left, released.spectrum, quality, opened.call.report(), released.core)
+    facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, core=True)
+    found, report = _release(facts, lambda: read_symmetric(A), mechanism, certificate, accountant, rng)
+    return PrivateLowRank(found.left, found.spectrum, *found.sines, report, found.core)
 
 
 @private_function
@@ -318,11 +304,9 @@ def private_singular_subspace(  # noqa: PLR0913
         )
     if adjacency != "replace":
         raise InvalidParameterError("adjacency= is for private records; give max_norm= with it, or leave it out")
-    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
-    opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
-    released = release(opened, read_rectangular(A), MatrixRequest())
-    report = opened.call.report()
-    return PrivateSingularSubspace(released.left, released.right, released.spectrum, released.estimated_sine, report)
+    facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, rectangular=True)
+    found, report = _release(facts, lambda: read_rectangular(A), mechanism, certificate, accountant, rng)
+    return PrivateSingularSubspace(found.left, found.right, found.spectrum, *found.sines, report)
 
 
 def _check_records_alone(sensitivity: float | None, mechanism: Any, certificate: Certificate) -> None:
@@ -338,50 +322,16 @@ def _check_records_alone(sensitivity: float | None, mechanism: Any, certificate:
         )
 
 
-class _Ranks(NamedTuple):
-    rank: Rank
-    max_rank: int
-
-
-def _open(
-    A: MatrixLike,
-    budget: MatrixBudget,
-    ranks: _Ranks,
-    mechanism: MatrixMechanism,
+def _release(
+    facts: MatrixFacts,
+    read: Callable[[], Any],
+    mechanism: Any,
     certificate: Certificate,
-    *,
-    rectangular: bool = False,
-    shifted: bool = False,
-) -> tuple[MatrixCall, Callable[..., Factors]]:
-    """Check a call, debit its budget; what releases the factors."""
-    shape = check_matrix(A)
-    strategy, options = _chosen(mechanism, certificate, ranks.rank)
-    strategy.check(options, shape)
-    slack = None if strategy.slack_share(options) else 0.0
-    opened = open_matrix(
-        A,
-        budget,
-        rank=ranks.rank,
-        max_rank=ranks.max_rank,
-        rectangular=rectangular,
-        slack=slack,
-        products=strategy.name == "noisy-power",
-        least_mu=_LEAST_MU_OF_A_SHIFT if shifted and strategy.name == "coherence" else LEAST_MU,
-    )
-    return opened, partial(strategy.run, options)
-
-
-def _chosen(mechanism: MatrixMechanism, certificate: Certificate, rank: Rank) -> tuple[Strategy, Any]:
-    """The strategy, with its options: "auto" takes products, unless a rank or a certificate is asked for.
-
-    On the tables of eigenspaces no other strategy is better than products at any epsilon (docs/frontier.md).
-    """
+    accountant: PrivacyAccountant | None,
+    rng: int | np.random.Generator | None,
+) -> tuple[Factors, PrivacyReport]:
+    """The one door: what was released, and what it cost."""
     check_choice("certificate", certificate, CERTIFICATES)
-    asked = replace(MATRICES["coherence"].defaults, certificate=certificate)
-    given = asked != MATRICES["coherence"].defaults
-    strategy, options = MATRICES.take(mechanism, "coherence" if given or isinstance(rank, str) else "noisy-power")
-    if given and options not in (MATRICES["coherence"].defaults, asked):
-        raise InvalidParameterError(
-            f"certificate={certificate!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
-        )
-    return strategy, asked if given else options
+    mechanism = MATRICES.given(mechanism, {"certificate": certificate})
+    released = release(SUBSPACES, read, facts, Asked(mechanism, accountant, rng))
+    return released.found, released.privacy

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_scale
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import read_array, table_shape
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
-from dpgraph.privacy.relation import RECORDS
-from dpgraph.problems.records.covariance_noise import choose_noise
+from dpgraph.privacy.relation import RECORDS, Relation
+from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.records.covariance_noise import LAWS, choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
@@ -117,33 +117,36 @@ def private_covariance(  # noqa: PLR0913
     """
     check_choice("adjacency", adjacency, RECORDS)
     shape = table_shape(X, adjacency, numbers=True)
-    plan = _Plan(shape, project, adjacency, centered, n_records)
-    plan.check(max_norm)
-    law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
-    share = plan.share_of_trace(epsilon)
-    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
-    rows = short_rows(read_array(X, shape), max_norm)
-    trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
-    name = "augmented covariance" if centered else "covariance"
-    released = _augmented(rows, plan.mean_weight) if centered else rows
-    noisy, _, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
-    size = law.size(call.whole.epsilon, share)
-    bound = plan.trace_bound(trace, noisy, size)
+    facts = _Facts(
+        check_epsilon(epsilon), check_optional_delta(delta), RECORDS[adjacency], shape, project, adjacency, centered,
+        n_records,
+    )  # fmt: skip
+    facts.check(max_norm)
+    law = choose_noise(mechanism, facts.moments, facts.epsilon, facts.delta)
+
+    def read() -> _Records:
+        rows = short_rows(read_array(X, shape), max_norm)
+        return _Records(_augmented(rows, facts.mean_weight) if centered else rows, rows, facts.n)
+
+    released = release(COVARIANCE, read, facts, Asked(law.options, accountant, rng))
+    noisy, _, approximate = released.found.noisy
+    size = law.size(released.found.epsilon, facts.shares[0])
+    bound = facts.trace_bound(released.known, noisy, size)
     inside = False
     if bound is not None and size.variance > 0:  # a tiny variance underflows
-        noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(size.variance))
+        noisy = shrink_psd_trace(noisy, facts.augmented_trace(bound), std=math.sqrt(size.variance))
         inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
     if centered:
-        noisy, mean = plan.schur_complement(noisy)
+        noisy, mean = facts.schur_complement(noisy)
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
     certain = 2 * math.sqrt(size.trace_variance) < 1 - _AT_THE_BOUND
     at_max_norm = bool(certain and not centered and np.trace(matrix) >= _AT_THE_BOUND)  # of what is published
-    std = math.sqrt(size.variance) * (1 + plan.mean_weight**2) * max_norm**2
+    std = math.sqrt(size.variance) * (1 + facts.mean_weight**2) * max_norm**2
     return PrivateCovariance(
-        matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm), at_max_norm, std
+        matrix * max_norm**2, released.privacy, approximate, scaled_bound, mean, float(max_norm), at_max_norm, std
     )
 
 
@@ -151,13 +154,24 @@ def private_covariance(  # noqa: PLR0913
 _AT_THE_BOUND = 0.95
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """The public side of a call, in units of max_norm."""
+class _Records(NamedTuple):
+    """Private: what the matrix and its trace are made of, in units of max_norm; public: the normaliser."""
 
+    moments: FloatArray
+    rows: FloatArray
+    n: int
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is public about a call, in units of max_norm."""
+
+    epsilon: float
+    delta: float
+    neighbours: Relation
     shape: tuple[int, int]
     project: bool
-    adjacency: str
+    adjacency: Literal["replace", "add-remove"]
     centered: bool
     n_records: int | None
 
@@ -194,12 +208,22 @@ class _Plan:
         """Weight of the constant coordinate; 0 unless the covariance is centred."""
         return _mean_weight(self.shape[1]) if self.centered else 0.0
 
-    def share_of_trace(self, epsilon: float) -> float:
-        """Share of the budget (of mu**2 where noise is Gaussian) for the private trace; 0 if it is not released."""
-        if not self.project:
-            return 0.0
-        typical = _TRACE_SHARE * self.shape[1] / (check_epsilon(epsilon) * self.n)
-        return min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
+    @property
+    def moments(self) -> SecondMoments:
+        """Of the matrix that is released."""
+        return SecondMoments(self.n, self.adjacency, self.size)
+
+    @property
+    def line(self) -> str:
+        """What the ledger calls it."""
+        return "augmented covariance" if self.centered else "covariance"
+
+    @cached_property
+    def shares(self) -> tuple[float, float, float]:
+        """Shares of the budget (of mu**2 where noise is Gaussian) for the private trace, if any, and for the matrix."""
+        typical = _TRACE_SHARE * self.shape[1] / (self.epsilon * self.n)
+        trace = min(max(typical, _LEAST_SHARE), _LARGEST_SHARE) if self.project else 0.0
+        return trace, 1 - trace, 0.0
 
     def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, size: NoiseSize) -> float | None:
         """Bound for the projection, from what was released: twice the trace, and the matrix with noise of `size`."""
@@ -253,3 +277,12 @@ def _augmented(rows: FloatArray, weight: float) -> FloatArray:
     """
     constant = np.full((len(rows), 1), weight)
     return np.hstack([rows, constant]) / math.sqrt(1 + weight**2)
+
+
+COVARIANCE = Problem(
+    LAWS,
+    auto=lambda facts: choose_noise("auto", facts.moments, facts.epsilon, facts.delta).options,
+    pure="mechanism='auto'",
+    shares=lambda facts: facts.shares,
+    first=lambda records, call: release_twice_the_trace(records.rows, records.n, call),
+)

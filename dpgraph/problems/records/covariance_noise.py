@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds.moments import NoiseSize, noise_size
@@ -12,7 +12,6 @@ from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.records.moments import SecondMoments
 from dpgraph.releases.symmetric import NoisySymmetric, NuclearMechanism, SymmetricLaw
-from dpgraph.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,13 @@ def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: 
     strategy, options = LAWS.resolve(mechanism)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     if strategy is not None:
-        pure = strategy.pure(options)
+        pure = strategy.pure
         if not pure:
             require_delta(delta, f"mechanism={strategy.name!r}", "mechanism='auto'")
         return CovarianceNoise(strategy, options, moments, 0.0 if pure else delta)
     candidates = []
     for law in LAWS.strategies.values():
-        pure = law.pure(law.defaults)
+        pure = law.pure
         exact = law.name != "nuclear-laplace" or moments.size <= EXACT_NUCLEAR_LAPLACE_DIMENSION
         if exact and (pure or delta > 0):
             candidates.append(CovarianceNoise(law, law.defaults, moments, 0.0 if pure else delta))
@@ -89,11 +88,16 @@ def _gaussian_size(_: SymmetricGaussian, moments: SecondMoments, epsilon: float,
     return NoiseSize(d, scale**2 * (d * (d + 1) / 2), scale**2 * d)
 
 
-def _release(
-    law: SymmetricLaw, _options: Any, rows: FloatArray, line: str, moments: SecondMoments, call: Call
-) -> NoisySymmetric:
-    """Noise of this law on the moments of the rows: the ``run`` of every strategy, with its law."""
-    return moments.release(rows, line, call, law)
+class NoisyMoments(NamedTuple):
+    """The matrix with noise, and the epsilon of the whole call."""
+
+    noisy: NoisySymmetric
+    epsilon: float
+
+
+def _release(law: SymmetricLaw, _options: Any, records: Any, call: Call, facts: Any, _trace: Any) -> NoisyMoments:
+    """Noise of this law on the moments of the records: the ``run`` of every strategy, with its law."""
+    return NoisyMoments(facts.moments.release(records.moments, facts.line, call, law), call.whole.epsilon)
 
 
 def _pure_law(name: NuclearMechanism, options: type) -> Strategy:
@@ -104,7 +108,7 @@ def _pure_law(name: NuclearMechanism, options: type) -> Strategy:
         return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
     run = partial(_release, name)
-    return Strategy(name, options, pure=lambda _: True, run=run, expected=size)
+    return Strategy(name, options, pure=True, run=run, expected=size)
 
 
 #: The laws that ``mechanism=`` names.
@@ -115,7 +119,7 @@ LAWS = Registry(
     Strategy(
         "gaussian",
         SymmetricGaussian,
-        pure=lambda _: False,
+        pure=False,
         run=partial(_release, "gaussian"),
         expected=_gaussian_size,
     ),

@@ -230,7 +230,7 @@ def _choose(
     """The candidate with the least data-free expected error, and that error."""
     strategy, options = MECHANISMS.resolve(mechanism)
     if strategy is not None:
-        if "gaussian" not in rates and not strategy.pure(options):
+        if "gaussian" not in rates and not strategy.pure:
             require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
         return min(_candidates(strategy, options, matrix, rates, records, adjacency), key=itemgetter(1))
     found: list[tuple[Encoding, float]] = []
@@ -245,7 +245,7 @@ def _choose(
 
 def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates) -> bool:
     """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
-    if not ("gaussian" in rates or strategy.pure(strategy.defaults)):
+    if not ("gaussian" in rates or strategy.pure):
         return False
     if strategy.name in ("ellipsoid", "streaming"):  # the factorization is at least as good as other Gaussian shapes
         return False

@@ -44,4 +44,5 @@ def release_record_subspace(
     moments = private_covariance(X, project=False, n_records=1, adjacency=adjacency, **call)
     found = leading_components(moments, ranks)
     lengths = np.sqrt(np.maximum(found.spectrum, 0.0))
-    return PrivateSingularSubspace(None, found.basis, lengths, found.estimated_sine, moments.privacy)
+    sine = found.estimated_sine
+    return PrivateSingularSubspace(None, found.basis, lengths, sine, sine, moments.privacy)

@@ -296,37 +296,37 @@ MECHANISMS = Registry(
     Strategy(
         "gaussian",
         GaussianAnswers,
-        pure=lambda _: False,
+        pure=False,
         run=lambda _, A, adjacency: [Encoding("gaussian", A, None, adjacency)],
     ),
     Strategy(
         "ellipsoid",
         EllipsoidNoise,
-        pure=lambda _: False,
+        pure=False,
         run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
     ),
     Strategy(
         "factorization",
         FactorizationNoise,
-        pure=lambda _: False,
+        pure=False,
         run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
     ),
     Strategy(
         "laplace",
         LaplaceAnswers,
-        pure=lambda _: True,
+        pure=True,
         run=_laplace_encodings,
     ),
     Strategy(
         "k-norm",
         KNormNoise,
-        pure=lambda _: True,
+        pure=True,
         run=_k_norm_encodings,
     ),
     Strategy(
         "streaming",
         StreamingNoise,
-        pure=lambda _: False,
+        pure=False,
         run=_streaming_encodings,
     ),
 )

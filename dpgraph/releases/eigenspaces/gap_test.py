@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.spectrum import (
+    MOTION_SLACK,
     Certified,
     ReleasedSpectrum,
     SubspaceInput,
@@ -45,7 +46,7 @@ def certify_separately(private: SubspaceInput, call: Call) -> Certified:
 def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call) -> tuple[int, float]:
     """Rank and accepted gap bound, from released values only; halts when no gap is certified."""
     neighbours = private.neighbours
-    z = call.good_event("gap lower bound", GAP_TEST.gap_slack, candidates=len(private.candidates))
+    z = call.good_event("gap lower bound", MOTION_SLACK / 2, candidates=len(private.candidates))
     gaps = spectrum.gap_lower_bounds(z)
     accepted = [r for r in private.candidates if gaps[r - 1] > neighbours.least_gap * neighbours.norm]
     if not accepted:
@@ -80,7 +81,7 @@ def _release_coherence(U: FloatArray, gap: float, private: SubspaceInput, call: 
     moves = log_coherence_change(neighbours, gap, U.shape[1], U.shape[0])
     if moves is None:
         return bound, call
-    z = call.good_event("log-coherence upper bound", GAP_TEST.coherence_slack)
+    z = call.good_event("log-coherence upper bound", MOTION_SLACK / 2)
 
     def predicted(share: float) -> float:
         return z * moves / (mu * math.sqrt(share)) - 0.5 * math.log1p(-share)

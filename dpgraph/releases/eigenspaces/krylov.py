@@ -39,8 +39,8 @@ class LeadingSpace:
     bases: tuple[FloatArray, ...]
     # Their Ritz values, in order: of a symmetric matrix with signs
     values: FloatArray
-    # Estimate of the sine of the largest angle, from released values and the known noise
-    estimated_sine: float
+    # Estimate of the sine of the largest angle, from released values and the known noise; a cautious one
+    sines: tuple[float, float]
 
 
 class _Side(NamedTuple):
@@ -97,7 +97,7 @@ def release_leading_space(
             bar.update()
     estimate = iteration.estimate
     bases = tuple(_polar(answer.vectors) for answer in estimate.answers)
-    return LeadingSpace(bases, estimate.values[:rank], estimate.sine())
+    return LeadingSpace(bases, estimate.values[:rank], (estimate.sine(), estimate.sine(cautious=True)))
 
 
 class _Iteration:

@@ -32,6 +32,8 @@ from dpgraph.typing import FloatArray
 
 #: Rank under rank="auto".
 POWER_RANK = 2
+#: More products than these take time and bring little.
+MOST_PRODUCTS = 24
 #: Lengths at which rows may be cut off.
 _CUTS = 12
 
@@ -78,7 +80,7 @@ def release_low_rank_adjacency(
     core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
     """
     call = call.at_mu(call.mu)  # all shares below are shares of this part
-    w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
+    w, for_degrees, for_core = graph.max_weight, call.part(POWER.side_share), call.part(POWER.side_share)
     degrees, std = release_degrees(graph, for_degrees)
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
@@ -105,13 +107,13 @@ def release_low_rank_adjacency(
 
 def check_products(n: int, rank: int, mu: float = math.inf) -> None:
     """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
-    copies = 2 * _iterations(mu, POWER.least_denoised) + 2
+    copies = 2 * _iterations(mu) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
     check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
 
 
-def _iterations(mu: float, least: int) -> int:
-    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), POWER.most)), least)
+def _iterations(mu: float) -> int:
+    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), MOST_PRODUCTS)), POWER.least)
 
 
 def _extra(n: int, rank: int, mu: float) -> int:
@@ -126,8 +128,8 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 
 def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
     """Release products with iterates that improve, and refine the last basis."""
-    iterations = _iterations(call.mu, POWER.least_denoised if denoise else POWER.least)
-    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial_denoised if denoise else POWER.trial
+    iterations = _iterations(call.mu)
+    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial
     seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         name = f"power iteration {t + 1}"

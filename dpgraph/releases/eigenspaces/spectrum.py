@@ -28,6 +28,8 @@ from dpgraph.typing import FloatArray
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
 #: leave of their slack of 0.3 delta.
 _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
+#: Part of the slack for the certificate of the motion of an eigenspace.
+MOTION_SLACK = 0.7
 #: Largest Frobenius norm of a matrix that is decomposed, in sensitivities: beyond 1e8 rounding errors of eigenvectors
 #: exceed their tolerance.
 LARGEST_NORM = 1e7

@@ -3,8 +3,7 @@
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
 all products at a row is one vector of a K-norm mechanism (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns
 would each have to be paid for. If the degrees are close to the eigenvector, an iterate is its posterior mean, with its
-largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
-more products are released.
+largest entries cut off as far as that pays; otherwise posterior means are taken whole.
 """
 
 import math
@@ -22,9 +21,9 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
-from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
+from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import RESIDUAL, VECTOR
+from dpgraph.tuning import POWER, RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
@@ -112,32 +111,21 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
+    degrees, std = release_degrees(graph, call.part(POWER.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
-    iterations = _iterations(call.epsilon, residual, w * math.sqrt(n))
+    wanted = round(VECTOR.products * math.sqrt(call.epsilon))  # fewer where there is more noise; two cost what one does
+    iterations = int(min(max(wanted, 2), MOST_PRODUCTS))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - VECTOR.value_share))
+    products = call.at_epsilon(call.epsilon * (1 - 2 * POWER.side_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.at_epsilon(call.epsilon * VECTOR.value_share).release(Measurement("core", value, l1=bound))
+    core = call.at_epsilon(call.epsilon * POWER.side_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
-
-
-def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
-    """Products to release: more where the start is far from the eigenvector, fewer where there is more noise.
-
-    `size` is the norm of a column of noise of scale w.
-    """
-    if residual.is_large:
-        found = VECTOR.far_products * epsilon * residual.quotient / size
-        unknown = VECTOR.unknown_products * epsilon**VECTOR.power
-        return int(min(max(round(found), round(unknown), VECTOR.far_least), VECTOR.far_most))
-    return int(min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most))
 
 
 def _iterate(
@@ -161,7 +149,7 @@ def _iterate(
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))
-        seen.improve(VECTOR.decay)
+        seen.improve(0.0)
         Q = seen.basis()
         if steer and t < iterations - 1:
             Q = steer(seen, rows, variance / value**2 if value > 0 else math.inf)

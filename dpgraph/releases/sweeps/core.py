@@ -9,8 +9,6 @@ Where a field is weak beside its noise, all rows are read once (:mod:`~dpgraph.r
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from tqdm import tqdm
 
@@ -53,9 +51,8 @@ def release_core_iterates(
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     repeats = number_of_readings(oracle, w, mean_degree, epsilon)
-    for_degrees = SWEEPS.degree_share if repeats else SWEEPS.sparse_degree_share
-    degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    call = call.part(1 - for_degrees)
+    for_degrees, call = call.split(SWEEPS.degree_share, 1 - SWEEPS.degree_share)
+    degrees = release_usable_degrees(graph, mean_degree, for_degrees)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
@@ -109,8 +106,7 @@ def release_repeated_sweeps(
                 new = response.start(block.size, generator)
             else:
                 known.fields.observe(block, *iterate.read(block))
-                sharpness = math.inf if t == sweeps - 1 else SWEEPS.sharpness
-                new = response.answer(block, known.fields.signal_to_noise(block), sharpness, iterate.X)
+                new = response.answer(block, known.fields.signal_to_noise(block), iterate.X)
             known.fields.moved(block, new - iterate.X[block])
             iterate.set(block, new)
         if t == 0:

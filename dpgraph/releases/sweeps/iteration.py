@@ -174,9 +174,9 @@ def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilo
 
     Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
-    numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the standard
-    deviation of a reading is below a part of sqrt(d/columns) w; twice that part where tables are private, whose rows
-    read once get more noise, or tell less of labels that are not best.
+    numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the variance of a
+    reading is below half of d/columns w^2; four times that where tables are private, whose rows read once get more
+    noise, or tell less of labels that are not best.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
     if epsilon * min(epsilon, 1.0) * degree < SWEEPS.sparse:
@@ -184,7 +184,7 @@ def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilo
     if oracle.columns == 1:
         return SWEEPS.of_signs
     tables = oracle.scores is None or oracle.move is None
-    largest = ((1 + tables) * SWEEPS.noise * w) ** 2 * degree / oracle.columns
+    largest = (4.0 if tables else 1.0) * w**2 * degree / oracle.columns / 2
     quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if quietest_law(oracle, t, epsilon).mean_variance <= largest)
     return max(quiet, default=0)
 

@@ -7,15 +7,12 @@ maximum of the scores, whose noise has half the variance.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.iteration import Core, Iteration, row_blocks
-from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Squares of larger scales overflow; nothing is learnt from either.
@@ -52,11 +49,10 @@ def release_one_sided_sweep(
         if not something:
             new = response.start(block.size, call.generator)
         elif scores is None:
-            prior = SWEEPS.prior * variances[block, None]
-            weight = prior / (prior + variance)
+            weight = variances[block, None] / (variances[block, None] + variance)
             means[block] = weight * noise.laplace_on_grid(oracle.fields(block, X), unit, scale)
             ratio = means[block] / np.sqrt(np.maximum(weight * variance, 1e-300))
-            new = response.answer(block, ratio, math.inf, X)
+            new = response.answer(block, ratio, X)
         else:
             private = score_units(scores.counts(block, X), scores.relation, unit) * unit
             chosen = maximum.choose(np.asarray(private, dtype=np.float64), public=np.zeros(private.shape))

@@ -24,7 +24,6 @@ The others need inputs of the registry (:mod:`registry_attack`; entry, trial of 
 * shape_that_depends_on_the_data: spectra, by the eigenvalue that its threshold is made for, 40 (q), outcome;
 * first_query_sees_rows_that_are_not_set: cuts by repeated sweeps, 12 (q), fields, k sweeps: 1.18;
 * noise_of_a_replaced_record_halved: Wishart differences of covariances, 589 (s), law of the noise: 1.41;
-* ends_of_edges_at_half_their_price: communities, 1 (q), squared length of degrees: 1.89;
 * core_sees_the_other_rows: cuts by repeated sweeps, loss: a pair is read by disjoint lines;
 * first_rows_read_each_other_again: two sweeps of fifteen rows, 346 (s), loss likewise.
 """

@@ -1,0 +1,94 @@
+#!/usr/bin/env python
+"""How true is what results of subspaces say about themselves? Sine of the largest angle against `estimated_sine`.
+
+Matrices above a bulk, spikes, and adjacency matrices of real graphs, of sizes, ranks and seeds that chose nothing.
+
+    python benchmarks/estimates.py             # a minute, into results/estimates.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from common import RESULTS, markdown_table, real_graph
+from frontier_problems.eigenspace import SENSITIVITY
+from scipy.sparse.linalg import eigsh
+from subspaces import Case, rectangular_bulk, sine, symmetric_bulk, wishart
+
+import dpgraph
+
+EPSILONS, DELTA = (0.5, 1.0, 4.0), 1e-6
+#: A sine from which on nothing was found, and one up to which something was.
+LOST, FOUND = 0.7, 0.35
+GRAPHS = (
+    ("fb100-Haverford76", (1, 2, 3)), ("lastfm-asia", (1, 2)), ("fb100-Rice31", (2,)), ("ca-GrQc", (1, 2)),
+    ("G43", (1,)),
+)  # fmt: skip
+BULKS = {
+    "symmetric, above a bulk": partial(symmetric_bulk, 360),
+    "rectangular, above a bulk": partial(rectangular_bulk, 170, 520),
+}
+
+
+def cases() -> Iterator[tuple[str, Case, float]]:
+    """Group, matrix, and sensitivity."""
+    for number, (ratio, gap, rank) in enumerate(
+        (ratio, gap, rank) for ratio in (1, 3, 8, 20) for gap in (55.0, 180.0) for rank in (1, 3)
+    ):
+        for name, make in BULKS.items():
+            yield name, make(rank, gap, number % 2 == 0, ratio, np.random.default_rng([61, number])), 1.0
+    for number, strength in enumerate((4, 6, 10, 20, 40)):
+        yield "spikes", wishart(110, 2500, strength, np.random.default_rng([62, number])), 1.0
+        yield "spikes", wishart(60, 7000, 2 * strength, np.random.default_rng([63, number])), 1.0
+    for name, ranks in GRAPHS:
+        A = real_graph(name)
+        for rank in ranks:
+            values, vectors = eigsh(A.astype(float), k=rank + 1, which="LM", v0=np.ones(A.shape[0]))
+            order = np.argsort(-np.abs(values))
+            space = vectors[:, order[:rank]]
+            yield "graphs", Case(A, space, space, float(abs(values[order[-1]]))), SENSITIVITY
+
+
+def one(case: Case, sensitivity: float, epsilon: float, seed: int, mechanism: str) -> tuple[float, float, bool]:
+    """True and estimated sine, and whether the result says that it converged."""
+    asked = {"sensitivity": sensitivity, "epsilon": epsilon, "delta": DELTA, "mechanism": mechanism, "rng": seed}
+    if case.symmetric:
+        found = dpgraph.private_projector(case.matrix, case.rank, **asked)
+        true = sine(case.left, found.basis)
+    else:
+        found = dpgraph.private_singular_subspace(case.matrix, case.rank, **asked)
+        true = max(sine(case.left, found.left), sine(case.right, found.right))
+    return max(true, 1e-9), found.estimated_sine, found.converged
+
+
+def line(name: str, runs: list[tuple[float, float, bool]]) -> tuple[object, ...]:
+    """Quantiles of the ratio, and how often `converged` is wrong."""
+    true, estimated, converged = (np.array(column) for column in zip(*runs, strict=True))
+    low, middle, high = np.quantile(estimated / true, (0.05, 0.5, 0.95))
+    within = np.mean(np.abs(np.log2(estimated / true)) <= 1)
+    silent, alarms = np.sum((true > LOST) & converged), np.sum((true < FOUND) & ~converged)
+    lost, found = np.sum(true > LOST), np.sum(true < FOUND)
+    cells = (f"{low:.2f}", f"{middle:.2f}", f"{high:.2f}", f"{within:.2f}")
+    return name, len(runs), *cells, f"{silent} of {lost}", f"{alarms} of {found}"
+
+
+def main() -> None:
+    groups: dict[str, list[tuple[float, float, bool]]] = {}
+    for number, (name, case, sensitivity) in enumerate(cases()):
+        for mechanism in ("auto", *(("gaussian",) if name != "graphs" else ())):
+            for epsilon in EPSILONS:
+                found = one(case, sensitivity, epsilon, 9_100 + number, mechanism)
+                groups.setdefault(f"{name}, {mechanism}", []).append(found)
+    header = (
+        "inputs", "runs", "estimate/truth, 5 %", "median", "95 %", "within a factor of 2",
+        f"converged, of sines above {LOST}", f"not converged, of sines below {FOUND}",
+    )  # fmt: skip
+    table = markdown_table(header, (line(name, runs) for name, runs in sorted(groups.items())))
+    (RESULTS / "estimates.md").write_text(f"# What subspaces say about themselves\n\n{__doc__.strip()}\n\n{table}")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()
