@@ -2,9 +2,10 @@
 
 The graph has m/10 vertices in two halves, and an edge joins the halves with probability 0.9. It lies in a folder of
 Parquet files. Every line is measured in a process of its own with workers of its own, whose memory is limited; memory
-is the peak of the client, and of the largest worker. "cut, worker killed" ends a worker with SIGKILL in the middle of
-the sweeps. Processor seconds are those of client, scheduler and workers (not of one that was killed). Lines are kept as
-they come; ``--fresh`` measures them again.
+is the peak of the client, and of the largest worker that is there in the end. "cut, worker killed" ends a worker with
+SIGKILL in the middle of the sweeps. Processor seconds are those of client, scheduler and workers (not of one that was
+killed). Lines are kept as they come; ``--fresh`` measures those again that ``--methods`` (parts of names) and
+``--largest`` ask for.
 
     python benchmarks/distributed.py --largest 10000000
 
@@ -18,12 +19,10 @@ import hashlib
 import json
 import logging
 import os
-import resource
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -86,7 +85,7 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
         import distributed
 
         import dpgraph
-        from dpgraph.distributed import graph as distributed_graph
+        from dpgraph.distributed import sweeps
 
         logging.getLogger("distributed").setLevel(logging.ERROR)
         limit = LIMIT if m < 10**8 else LARGE_LIMIT
@@ -94,13 +93,12 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
         direct = {"direct_to_workers": True}  # rows do not pass through the scheduler
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, **direct) as client:
             table = dpgraph.edge_frame(planted(m), nodes=int(m * VERTICES))
-            watch = Watch(client)
             if kill:
-                kill_one(client, distributed_graph.Blocks)
+                kill_one(client, sweeps.Sweep)
             budget = dpgraph.PrivacyAccountant(epsilon=2.0)
             found = getattr(dpgraph, function)(table, accountant=budget, **OPTIONS)
             assert budget.remaining.epsilon < 1e-9  # of 2.0: it is spent, and once
-            return digest(found), watch.stop(), sum(client.run(time.process_time).values())
+            return digest(found), max(client.run(peak).values()), sum(client.run(time.process_time).values())
 
     return run
 
@@ -157,9 +155,9 @@ def digest(found: Any) -> str:
     return hashlib.sha256(values.tobytes()).hexdigest()[:12]
 
 
-def kill_one(client: Any, blocks: Any) -> None:
-    """End a worker when the fifth question is asked of the blocks."""
-    asked, ask = [], blocks._ask
+def kill_one(client: Any, sweep: Any) -> None:
+    """End a worker when the fifth question is asked in a sweep."""
+    asked, ask = [], sweep._ask
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         asked.append(1)
@@ -168,35 +166,13 @@ def kill_one(client: Any, blocks: Any) -> None:
             os.kill(workers[min(workers)], signal.SIGKILL)
         return ask(*args, **kwargs)
 
-    blocks._ask = counted
+    sweep._ask = counted
 
 
-class Watch:
-    """Peak resident memory of the workers that are there, looked up twenty times a second."""
-
-    def __init__(self, client: Any) -> None:
-        self._client, self._peak, self._on = client, 0.0, True
-        self._thread = threading.Thread(target=self._look, daemon=True)
-        self._thread.start()
-
-    def _look(self) -> None:
-        import psutil
-
-        me = psutil.Process()
-        while self._on:
-            for child in me.children(recursive=True):
-                try:
-                    if "spawn_main" in " ".join(child.cmdline()):
-                        self._peak = max(self._peak, child.memory_info().rss / 1e6)
-                except psutil.Error:  # it has ended
-                    pass
-            time.sleep(0.05)
-
-    def stop(self) -> float:
-        """Megabytes."""
-        self._on = False
-        self._thread.join()
-        return self._peak
+def peak() -> float:
+    """Megabytes of this process when it had most."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1e3
 
 
 METHODS: dict[str, Callable[[int], Callable[[], tuple[str, float, float]]]] = {
@@ -221,9 +197,8 @@ def measure(method: str, m: int) -> None:
     start = time.perf_counter()
     outcome, worker, of_workers = run()
     seconds = time.perf_counter() - start
-    client = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     line = {"seconds": f"{seconds:.1f}", "processor_seconds": f"{time.process_time() + of_workers:.1f}"}
-    print(json.dumps(line | {"client_MB": f"{client:.0f}", "worker_MB": f"{worker:.0f}", "outcome": outcome}))
+    print(json.dumps(line | {"client_MB": f"{peak():.0f}", "worker_MB": f"{worker:.0f}", "outcome": outcome}))
 
 
 def measured(method: str, m: int) -> dict[str, str]:
@@ -274,14 +249,13 @@ def main() -> None:
     if arguments.measure:
         measure(arguments.measure[0], int(arguments.measure[1]))
         return
-    path = RESULTS / "distributed_graphs.csv"
+    asked = [method for method in METHODS if any(part in method for part in arguments.methods or [""])]
+    table = ResumableTable(RESULTS / "distributed_graphs.csv", ("method", "edges"), COLUMNS)
     if arguments.fresh:
-        path.unlink(missing_ok=True)
-    table = ResumableTable(path, ("method", "edges"), COLUMNS)
+        table.drop(lambda row: row["method"] in asked and int(row["edges"]) <= arguments.largest)
     for m in SIZES:
-        for method in METHODS if m <= arguments.largest else ():
-            asked = not arguments.methods or any(part in method for part in arguments.methods)
-            if asked and (method, str(m)) not in table.rows:
+        for method in asked if m <= arguments.largest else ():
+            if (method, str(m)) not in table.rows:
                 planted(m)
                 row = {"method": method, "edges": str(m), **measured(method, m)}
                 print(row, flush=True)

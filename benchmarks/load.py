@@ -1,13 +1,15 @@
 """Load: processor seconds, memory and exponents of private releases and of readers, from 10^3 to 10^7 vertices.
 
-Beside them scipy's eigsh of the pairs that an embedding releases, without privacy, and the readers of pandas, igraph
-and networkx. Every line is measured in a process of its own, on one thread, after compilation; graphs are made before,
-in other processes, and lie in a folder, so that peak memory is that of one graph and of the work on it. The columns of
-a ratio are measured one after the other. Lines are kept as they come, so that a run may be killed and continued;
-``--fresh`` measures them again.
+Beside them what others compute without privacy: numpy's degrees, their distribution, igraph's Leiden and triangles,
+scipy's eigsh of the pairs that an embedding releases, and the readers of pandas, igraph and networkx. Every line is
+measured in a process of its own, on one thread, after compilation; graphs are made before, in other processes, and lie
+in a folder, so that peak memory is that of one graph and of the work on it. What an outcome is worth is looked up
+outside the clock, and igraph's graph is built there too. The columns of a ratio are measured one after the other. Lines
+are kept as they come, so that a run may be killed and continued; ``--fresh`` measures them again.
 
-    python benchmarks/load.py                         # make bench-load: an hour on one core, 8 GB
-    python benchmarks/load.py --largest 1000000
+    python benchmarks/load.py                         # make bench-load: an hour and a half on one core, 8 GB
+    python benchmarks/load.py --largest 100000        # five minutes
+
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ import numpy as np
 from common import RESULTS, ResumableTable, Row, markdown_table, slope
 from scipy import sparse
 
-Run = Callable[[], object]
+#: What a line says of its outcome, which is looked up after the clock has stopped.
+Outcome = Callable[[], str]
 DELTA = 1e-6
 FOLDER = Path(gettempdir()) / "dpgraph-load"
 #: Vertices, and average degree. The largest graph would not fit into 8 GB with twice as many edges.
@@ -39,6 +42,8 @@ SMALL = 10_000
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 KEY = ("method", "n")
 COLUMNS = (*KEY, "edges", "processor_seconds", "peak_MB", "outcome", "load_average")
+#: Exponents are fitted from here on: below, what a call costs whatever its size counts.
+FITTED = 100_000
 #: Seconds after which a line is given up.
 LIMIT = 1800
 
@@ -84,29 +89,66 @@ def stored(kind: str, n: int) -> Path:
 # --- what is measured ------------------------------------------------------------------------------------------------
 
 
-def degrees(A: sparse.csr_array) -> str:
+def degrees(A: sparse.csr_array) -> Outcome:
     import dpgraph
 
     dpgraph.private_degrees(A, epsilon=1.0)
-    return ""
+    return str
 
 
-def cut(A: sparse.csr_array, epsilon: float) -> str:
+def numpy_degrees(A: sparse.csr_array) -> Outcome:
+    A.sum(axis=1)
+    return str
+
+
+def distribution(A: sparse.csr_array) -> Outcome:
+    import dpgraph
+
+    found = dpgraph.private_degree_distribution(A, epsilon=1.0)
+    return lambda: f"{np.asarray(found.counts).size} degrees"
+
+
+def numpy_distribution(A: sparse.csr_array) -> Outcome:
+    found = np.bincount(np.diff(A.indptr))
+    return lambda: f"{found.size} degrees"
+
+
+def cut(A: sparse.csr_array, epsilon: float) -> Outcome:
     import dpgraph
 
     found = dpgraph.private_max_cut(A, epsilon=epsilon, delta=DELTA)
-    return f"cuts {dpgraph.evaluate.cut_fraction(A, found.labels):.3f}"
+    return lambda: f"cuts {dpgraph.evaluate.cut_fraction(A, found.labels):.3f}"
 
 
-def embedding(A: sparse.csr_array, delta: float) -> str:
-    """All arguments but the budget are left at their defaults."""
+def triangles(A: sparse.csr_array) -> Outcome:
     import dpgraph
 
-    found = dpgraph.private_normalized_adjacency(A, epsilon=1.0, delta=delta)
-    return f"rank {found.rank}, {found.mechanism}"
+    found = dpgraph.private_subgraph_counts(A, epsilon=1.0)
+    return lambda: f"{found.counts['triangle']} triangles"
 
 
-def eigenpairs(A: sparse.csr_array, pairs: int) -> str:
+def igraph_triangles(G: Any) -> Outcome:
+    """Listed: igraph for Python has no function that only counts them."""
+    found = len(G.list_triangles())
+    return lambda: f"{found} triangles"
+
+
+def synthetic(A: sparse.csr_array) -> Outcome:
+    import dpgraph
+
+    drawn = dpgraph.private_synthetic_graph(A, epsilon=1.0).sample()
+    return lambda: f"{drawn.number_of_edges():,} edges"
+
+
+def embedding(A: sparse.csr_array, delta: float, **rank: int) -> Outcome:
+    """All arguments but the budget and the rank are left at their defaults."""
+    import dpgraph
+
+    found = dpgraph.private_normalized_adjacency(A, epsilon=1.0, delta=delta, **rank)
+    return lambda: f"rank {found.rank}, {found.mechanism}"
+
+
+def eigenpairs(A: sparse.csr_array, pairs: int) -> Outcome:
     """The leading pairs of the exact matrix, regularised as by default."""
     from scipy.sparse.linalg import eigsh
 
@@ -114,23 +156,29 @@ def eigenpairs(A: sparse.csr_array, pairs: int) -> str:
     root = 1 / np.sqrt(d + 16 * d.mean())
     M = sparse.csr_array(A * root[:, None] * root[None, :])
     values = eigsh(M, k=pairs, which="LM", v0=np.ones(A.shape[0]))[0]
-    return f"eigenvalues {', '.join(f'{value:.4f}' for value in values)}"
+    return lambda: f"eigenvalues {', '.join(f'{value:.4f}' for value in values[-2:])}"
 
 
-def communities(A: sparse.csr_array) -> str:
+def communities(A: sparse.csr_array) -> Outcome:
     import dpgraph
 
-    return f"{len(dpgraph.private_communities(A, epsilon=1.0).communities)} found"
+    found = dpgraph.private_communities(A, epsilon=1.0)
+    return lambda: f"{len(found.communities)} found"
 
 
-def read_sparse(path: Path) -> str:
+def leiden(G: Any) -> Outcome:
+    found = G.community_leiden(objective_function="modularity")
+    return lambda: f"{len(found)} found"
+
+
+def read_sparse(path: Path) -> Outcome:
     from dpgraph.datasets import read_sparse
 
     A, _ = read_sparse(path)
-    return f"{A.nnz // 2:,} edges"
+    return lambda: f"{A.nnz // 2:,} edges"
 
 
-def read_edgelist(path: Path) -> str:
+def read_edgelist(path: Path) -> Outcome:
     """Also how much of it is reading, the rest being networkx's graph."""
     from dpgraph.datasets import read_sparse
     from dpgraph.linalg.edges import to_networkx
@@ -139,37 +187,49 @@ def read_edgelist(path: Path) -> str:
     A, nodes = read_sparse(path)
     read = time.process_time() - start
     G = to_networkx(A, nodes)
-    return f"{G.number_of_edges():,} edges; {read:.1f} s of it reading, the rest building"
+    return lambda: f"{G.number_of_edges():,} edges; {read:.1f} s of it reading, the rest building"
 
 
-def read_pandas(path: Path) -> str:
+def read_pandas(path: Path) -> Outcome:
     import pandas as pd
 
-    return f"{len(pd.read_csv(path, sep=' ', header=None)):,} rows, no graph"
+    found = pd.read_csv(path, sep=" ", header=None)
+    return lambda: f"{len(found):,} rows, no graph"
 
 
-def read_igraph(path: Path) -> str:
+def read_igraph(path: Path) -> Outcome:
     import igraph
 
-    return f"{igraph.Graph.Read_Edgelist(str(path), directed=False).ecount():,} rows, not merged"
+    found = igraph.Graph.Read_Edgelist(str(path), directed=False)
+    return lambda: f"{found.ecount():,} rows, not merged"
 
 
-def read_networkx(path: Path) -> str:
+def read_networkx(path: Path) -> Outcome:
     import networkx as nx
 
-    return f"{nx.read_edgelist(path, nodetype=int).number_of_edges():,} edges"
+    found = nx.read_edgelist(path, nodetype=int)
+    return lambda: f"{found.number_of_edges():,} edges"
 
 
 #: Method -> kind of graph, callable of the graph or of the path of its file, and the largest n.
-METHODS: dict[str, tuple[str, Callable[[Any], str], int]] = {
+METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
     "embedding": ("cut", partial(embedding, delta=DELTA), 10**7),
     "eigsh, 2 pairs": ("cut", partial(eigenpairs, pairs=2), 10**7),
     "embedding, pure": ("cut", partial(embedding, delta=0.0), 10**7),
     "eigsh, 1 pair": ("cut", partial(eigenpairs, pairs=1), 10**7),
+    "embedding, rank 8": ("cut", partial(embedding, delta=DELTA, rank=8), 10**6),
+    "eigsh, 8 pairs": ("cut", partial(eigenpairs, pairs=8), 10**6),
     "degrees": ("cut", degrees, 10**7),
+    "numpy degrees": ("cut", numpy_degrees, 10**7),
+    "distribution": ("cut", distribution, 10**7),
+    "numpy distribution": ("cut", numpy_distribution, 10**7),
     "cut, eps 1": ("cut", partial(cut, epsilon=1.0), 10**7),
     "cut, eps 4": ("cut", partial(cut, epsilon=4.0), 10**7),
     "communities": ("blocks", communities, 10**7),
+    "igraph Leiden": ("blocks", leiden, 10**6),
+    "triangles": ("blocks", triangles, 10**6),
+    "igraph triangles": ("blocks", igraph_triangles, 10**6),
+    "synthetic graph": ("blocks", synthetic, 10**5),
     "read_sparse": ("lines", read_sparse, 10**7),
     "pandas.read_csv": ("lines", read_pandas, 10**7),
     "igraph Read_Edgelist": ("lines", read_igraph, 10**6),
@@ -180,6 +240,11 @@ METHODS: dict[str, tuple[str, Callable[[Any], str], int]] = {
 BESIDE = {
     "embedding": "eigsh, 2 pairs",
     "embedding, pure": "eigsh, 1 pair",
+    "embedding, rank 8": "eigsh, 8 pairs",
+    "degrees": "numpy degrees",
+    "distribution": "numpy distribution",
+    "communities": "igraph Leiden",
+    "triangles": "igraph triangles",
     "read_sparse": "pandas.read_csv",
     "igraph Read_Edgelist": "pandas.read_csv",
     "read_edgelist": "pandas.read_csv",
@@ -187,12 +252,22 @@ BESIDE = {
 }
 
 
+def as_igraph(A: sparse.csr_array) -> Any:
+    import igraph
+
+    upper = sparse.triu(A, k=1, format="coo")
+    return igraph.Graph(n=A.shape[0], edges=np.column_stack(upper.coords))
+
+
 def measure(method: str, n: int) -> dict[str, object]:
     """One line, in this process."""
     kind, run, _ = METHODS[method]
 
     def given(n: int) -> Any:
-        return stored(kind, n) if kind == "lines" else sparse.csr_array(sparse.load_npz(stored(kind, n)))
+        if kind == "lines":
+            return stored(kind, n)
+        A = sparse.csr_array(sparse.load_npz(stored(kind, n)))
+        return as_igraph(A) if run in (leiden, igraph_triangles) else A
 
     run(given(SMALL))
     graph = given(n)
@@ -204,7 +279,7 @@ def measure(method: str, n: int) -> dict[str, object]:
         "edges": n * SIZES.get(n, 20) // 2,
         "processor_seconds": f"{used:.3g}",
         "peak_MB": f"{peak:.0f}",
-        "outcome": outcome,
+        "outcome": outcome(),
         "load_average": f"{os.getloadavg()[0]:.1f}",
     }
 
@@ -246,7 +321,8 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
         cells = (row["processor_seconds"], row["peak_MB"], ratio, row["outcome"], row["load_average"])
         lines.append((method, f"{int(n):,}", f"{int(row['edges'] or 0):,}", *cells))
     for method in METHODS:
-        own = [row for row in rows.values() if row["method"] == method and row["processor_seconds"]]
+        lines_of = [row for row in rows.values() if row["method"] == method and row["processor_seconds"]]
+        own = [row for row in lines_of if int(row["n"]) >= FITTED]
         if len(own) > 1:
             powers = (
                 slope([float(row["edges"]) for row in own], [float(row[column]) for row in own])
@@ -258,15 +334,14 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
         [
             "# Load\n",
             "Processor seconds on one thread, each line in a process of its own, after compilation; peak memory with "
-            "interpreter and graph. *Ratio*: to the processor seconds of eigsh with as many pairs, or of pandas' "
-            "reader. Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 but for degrees, communities and "
-            "the pure embedding. Made by `benchmarks/load.py`.\n",
+            "interpreter and graph. *Ratio*: to the processor seconds of what is measured beside it without privacy, "
+            "on the next line of the same size: eigsh with as many pairs, numpy, igraph (whose graph is built outside "
+            "the clock), or pandas' reader. Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 for "
+            "embeddings but the pure one, and for cuts. Made by `benchmarks/load.py`.\n",
             markdown_table(header, lines),
             "No lines at 10,000,000 vertices: a networkx graph of 50 million edges would take about 12 GB, five times "
-            "what one of 10 million takes, and the table has 8 GB; igraph was not run at this size. read_sparse was, "
-            "before arcs were merged by blocks, and embeddings were, before rows of nearly the same noise shared their "
-            "variances.\n",
-            "Exponents in the number of edges, fitted over all sizes:\n",
+            "what one of 10 million takes, and the table has 8 GB; igraph was not run at this size.\n",
+            "Exponents in the number of edges, fitted from 100,000 vertices on:\n",
             markdown_table(("method", "time", "peak memory", "largest n"), exponents),
         ]
     )

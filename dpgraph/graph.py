@@ -1,7 +1,7 @@
 """The private graph: a frozen symmetric matrix, the public grid of its weights, and what a mechanism may ask of it."""
 
 import math
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.rows import between, counts, products
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
@@ -89,12 +90,24 @@ class Graph:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
         return np.asarray(self.adjacency @ block)
 
-    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
-        """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
-        return np.asarray(self.adjacency[rows] @ block)
+    def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
+        """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
+        found = self.adjacency[rows]
+        return products(found, block, centre) if centre else np.asarray(found @ block)
 
-    def expect(self, rows: IntArray) -> None:
-        """Take note that these rows are about to be multiplied, a few at a time, in this order."""
+    def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
+        """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
+        return counts(self.adjacency[rows], labels, count)
+
+    def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
+        """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""
+        return between(self.adjacency, labels, labels, count)
+
+    def expect(self, blocks: Sequence[IntArray]) -> None:
+        """Take note that these rows are asked for next, block after block, of one array.
+
+        Between two questions the array may change at rows of blocks that came before.
+        """
 
     def within(self, rows: IntArray) -> sparse.csr_array:
         """The matrix of the edges between some vertices, in their order."""

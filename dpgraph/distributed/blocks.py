@@ -9,6 +9,7 @@ import mmap
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
+from dpgraph.linalg.rows import between
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Entries of a block that are multiplied at a time.
@@ -41,6 +43,14 @@ class Rows(NamedTuple):
         places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
         weights = self.weights if isinstance(self.weights, float) else self.weights[places]
         return Rows(lengths, self.columns[places], weights)
+
+    def sums(self) -> FloatArray:
+        """Sum of the weights in each row."""
+        if isinstance(self.weights, float):
+            return np.asarray(self.lengths * self.weights, dtype=np.float64)
+        before: FloatArray = np.concatenate([[0.0], np.cumsum(self.weights)])  # exact, as all sums of weights are
+        ends = np.cumsum(self.lengths)
+        return np.asarray(before[ends] - before[ends - self.lengths])
 
     @classmethod
     def joined(cls, parts: "Sequence[Rows]", order: IntArray) -> tuple["Rows", IntArray]:
@@ -99,9 +109,12 @@ class Edges:
     def arcs(self, table: Any, labels: Any) -> Any:
         """Both arcs of each edge, packed in one row a block: what Dask sorts are a few rows and not the arcs.
 
-        An arc is a number that stands for its row, column and direction.
+        An arc is a number that stands for its row, column and direction. Beside those of the first block it says how
+        many rows are malformed.
         """
         row, col, weights, valid = self.read(table, labels)
+        faults = np.zeros(self.blocks, dtype=np.int64)
+        faults[0] = np.count_nonzero(~valid)
         valid &= row != col
         row, col, weights = row[valid], col[valid], weights[valid]
         rows, cols = np.concatenate([row, col]), np.concatenate([col, row])
@@ -116,7 +129,7 @@ class Edges:
             name: pd.array([part.tobytes() for part in np.split(value[order], ends)], dtype=BYTES)
             for name, value in values.items()
         }
-        return pd.DataFrame({"block": np.arange(self.blocks), **packed})
+        return pd.DataFrame({"block": np.arange(self.blocks), "faults": faults, **packed})
 
 
 def _numbers(column: Any) -> FloatArray:
@@ -131,7 +144,8 @@ class Block:
     another worker has a file of its own.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, *, faulty: bool = False) -> None:
+        self.faulty = faulty  # whether rows of the table were malformed, in the first block
         self._starts = np.concatenate([[0], np.cumsum(rows.lengths)])
         self._columns = _Stored(rows.columns)
         self._weights = rows.weights if isinstance(rows.weights, float) else _Stored(rows.weights)
@@ -154,11 +168,12 @@ class Block:
         lengths = np.bincount(pairs // edges.n, minlength=len(range(number, edges.n, edges.blocks)))
         same = rounded.size == 0 or bool(np.all(rounded == rounded[0]))
         columns: Any = (pairs % edges.n).astype(np.int32 if edges.n < 2**31 else np.int64)
-        return cls(Rows(lengths, columns, (float(rounded[0]) if rounded.size else 1.0) if same else rounded))
+        kept = Rows(lengths, columns, (float(rounded[0]) if rounded.size else 1.0) if same else rounded)
+        return cls(kept, faulty=bool(np.sum(arcs["faults"])))
 
     def __reduce__(self) -> tuple[Any, ...]:
         weights = self._weights if isinstance(self._weights, float) else np.array(self._weights.array)
-        return Block, (Rows(self.lengths, np.array(self._columns.array), weights),)
+        return partial(Block, faulty=self.faulty), (Rows(self.lengths, np.array(self._columns.array), weights),)
 
     @property
     def lengths(self) -> IntArray:
@@ -225,6 +240,11 @@ def _grouped(numbers: IntArray, weights: FloatArray, combine: np.ufunc) -> tuple
 # --- what is asked of a block, with its weights or with every entry counting 1 ---------------------------------------
 
 
+def faulty(block: Block, *_: Any) -> bool:
+    """Whether the table had malformed rows."""
+    return block.faulty
+
+
 def same(array: Any) -> Any:
     """What the client sent."""
     return array
@@ -232,13 +252,23 @@ def same(array: Any) -> Any:
 
 def degrees(block: Block, weighted: bool) -> FloatArray:
     """Sum of the weights in each row."""
-    n = 1 + max((int(rows.columns.max(initial=0)) for rows in block.pieces()), default=0)
-    return products(block, weighted, np.ones(n))
+    found = [rows.counted(weighted).sums() for rows in block.pieces()]
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def edge_counts(block: Block, _weighted: bool) -> IntArray:
     """Number of entries of each row."""
     return block.lengths
+
+
+def weights_between(block: Block, weighted: bool, number: int, blocks: int, labels: IntArray, count: int) -> FloatArray:
+    """Weight of the entries by the labels of their rows and columns."""
+    own, found, first = labels[number::blocks], np.zeros((count, count)), 0
+    for rows in block.pieces():
+        here = own[first : first + rows.lengths.size]
+        found += between(rows.counted(weighted).matrix(labels.size), here, labels, count)
+        first += here.size
+    return found
 
 
 def products(block: Block, weighted: bool, X: FloatArray) -> FloatArray:

@@ -10,17 +10,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.distributed import blocks as on_worker
 from dpgraph.distributed.blocks import Rows
+from dpgraph.distributed.sweeps import Sweep
 from dpgraph.graph import Graph
-from dpgraph.memory import memory_limit
+from dpgraph.linalg.rows import counts, products
 from dpgraph.typing import FloatArray, IntArray
-
-#: The client reads rows before it needs them: an entry for each so many bytes that a call may fill. Reading one, with
-#: the copies that this takes, fills some fifty.
-_MEMORY_OF_AN_ENTRY = 2**10
 
 
 @dataclass(frozen=True)
@@ -89,33 +87,11 @@ class Blocks:
             raise
 
 
-class _Ahead:
-    """Rows that are read before they are asked for: a sweep asks for a few at a time, and every question takes time."""
-
-    def __init__(self, blocks: Blocks, rows: IntArray, entries: IntArray) -> None:
-        self._blocks, self._rows, self._entries = blocks, rows, np.cumsum(entries)
-        self._place = np.full(blocks.n, -1)
-        self._place[rows] = np.arange(rows.size)
-        self._first, self._read, self._starts = 0, Rows(np.zeros(0, np.int64), np.zeros(0, np.int32), 1.0), rows[:0]
-
-    def of(self, rows: IntArray) -> sparse.csr_array | None:
-        """The matrix of some rows, None if they are not all expected."""
-        places = self._place[rows]
-        if rows.size == 0 or places.min() < 0:
-            return None
-        first, last = int(places.min()), int(places.max())
-        if not self._first <= first <= last < self._first + self._starts.size:
-            end = int(np.searchsorted(self._entries, self._entries[first] + memory_limit() / _MEMORY_OF_AN_ENTRY))
-            self._first, (self._read, self._starts) = first, self._blocks.rows(self._rows[first : max(end, last + 1)])
-        here = places - self._first
-        return self._read.taken(self._starts[here], self._read.lengths[here]).matrix(self._blocks.n)
-
-
 class DistributedGraph(Graph):
     """A graph in blocks of rows. Its matrix comes to the client where a release needs it whole."""
 
     blocks: Blocks
-    _ahead: _Ahead | None = None
+    _sweep: Sweep | None = None
 
     def __init__(self, blocks: Blocks, nodes: tuple[Hashable, ...], max_weight: float = 1.0, unit: float = 1.0) -> None:
         for name, value in {"blocks": blocks, "nodes": nodes, "max_weight": max_weight, "weight_unit": unit}.items():
@@ -146,14 +122,26 @@ class DistributedGraph(Graph):
         """The product, row by row on the workers, to which `block` is sent."""
         return np.asarray(self.blocks.of_all(on_worker.products, block))
 
-    def expect(self, rows: IntArray) -> None:
-        """Read as many of these rows at a time as the memory of the client allows."""
-        object.__setattr__(self, "_ahead", _Ahead(self.blocks, rows, self._lengths[rows]))
+    def expect(self, blocks: Sequence[IntArray]) -> None:
+        """Rows stay on the workers, which get the changes of the array that they are asked about."""
+        object.__setattr__(self, "_sweep", Sweep(self.blocks, blocks, self._lengths))
 
-    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
-        """Rows come to the client, which multiplies them: a sweep moves each entry once, and no iterate."""
-        found = self._ahead.of(rows) if self._ahead else None
-        return np.asarray((self.blocks.matrix(rows) if found is None else found) @ block)
+    def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
+        """Rows of the product, by the workers if they are expected."""
+        if self._sweep is not None and self._sweep.expects(rows):
+            return self._sweep.fields(block, block.shape[1], products, centre)
+        return products(self.blocks.matrix(rows), block, centre)
+
+    def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
+        """Weights of edges of rows to each label, by the workers if the rows are expected."""
+        if self._sweep is not None and self._sweep.expects(rows):
+            return self._sweep.fields(labels, count, counts, count)
+        return counts(self.blocks.matrix(rows), labels, count)
+
+    def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
+        """Weights between labels, added up block by block on the workers."""
+        sent = self.blocks.sent(labels.astype(np.min_scalar_type(count)))
+        return np.asarray(sum(self.blocks.of_each(on_worker.weights_between, sent, count)))
 
     def within(self, rows: IntArray) -> sparse.csr_array:
         """The matrix of the edges between some vertices, which the workers pick out."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from dpgraph.distributed.blocks import BYTES, Block, Edges
+from dpgraph.distributed.blocks import BYTES, Block, Edges, faulty
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
@@ -81,12 +81,7 @@ class EdgeTable:
         least = min(2 * sum(client.nthreads().values()), n)  # public, as the number of blocks may not be
         edges = Edges(n, self.source, self.target, weight, directed, min(max(2, table.npartitions, least), n))
         labels = None if self.numbered else self._labels()
-        if self._fault(client, edges, labels, parts) is not None:
-            raise InvalidGraphError(
-                "expected two declared vertices and a finite nonnegative weight in every row; at least one row lacks "
-                "that. The method find_fault of the table tells its owner which"
-            )
-        meta = {"block": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
+        meta = {"block": "int64", "faults": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
         arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
         shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
         built = [
@@ -95,7 +90,13 @@ class EdgeTable:
         ]
         futures = client.compute(built)
         _wait(client, futures, "edges are sorted", least)
-        return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
+        blocks = Blocks(client, futures, n)
+        if any(blocks.of_each(faulty)):
+            raise InvalidGraphError(
+                "expected two declared vertices and a finite nonnegative weight in every row; at least one row lacks "
+                "that. The method find_fault of the table tells its owner which"
+            )
+        return DistributedGraph(blocks, self.nodes, max_weight, grid.unit)
 
     def find_fault(self, weight: str | None = None) -> str | None:
         """Where the first malformed row is, or None: for the owner of the table, as this is exact and costs no budget.

@@ -80,12 +80,11 @@ class RelatedEdges:
 
     def total_weight(self) -> float:
         """Total weight times the largest entry of the relation."""
-        return math.fsum(self.graph.adjacency.data) / 2 * float(self.relation.max())
+        return float(self.graph.degrees().sum()) / 2 * float(self.relation.max())
 
     def value(self, labels: IntArray) -> float:
         """Weight that public labels earn."""
-        edges = self.graph.adjacency.tocoo()
-        return math.fsum(edges.data * self.relation[labels[edges.coords[0]], labels[edges.coords[1]]]) / 2
+        return float((self.graph.weights_between(labels, len(self.relation)) * self.relation).sum()) / 2
 
 
 # --- private tables --------------------------------------------------------------------------------------------------

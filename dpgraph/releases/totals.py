@@ -39,8 +39,7 @@ def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> We
 
 
 def _crossing(graph: Graph, labels: NDArray[np.int8]) -> float:
-    side = labels.astype(np.float64)[:, None]
-    return float(((1.0 - side) * graph.multiply(side)).sum())
+    return float(graph.weights_between(labels, 2)[0, 1])
 
 
 def release_cut_advantage(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
@@ -88,8 +87,7 @@ def release_block_weights(
     inside a.
     """
     k = int(groups.max(initial=0)) + 1
-    member = (groups[:, None] == np.arange(k)).astype(np.float64)
-    exact = np.triu(member.T @ graph.multiply(member))
+    exact = np.triu(graph.weights_between(groups, k))
     exact[np.diag_indices(k)] /= 2.0
     bound, place = sensitivity.partition_weight(graph.max_weight), np.triu_indices(k)
     weights = np.zeros((k, k))

@@ -31,15 +31,21 @@ class Watched:
     def __getattr__(self, name):
         return getattr(self._graph, name)
 
-    def multiply_rows(self, rows, chosen):
+    def count_rows(self, rows, labels, count):
+        self._see(rows, labels >= 0)
+        return self._graph.count_rows(rows, labels, count)
+
+    def multiply_rows(self, rows, chosen, centre=0.0):
+        self._see(rows, chosen.any(axis=1))
+        return self._graph.multiply_rows(rows, chosen, centre)
+
+    def _see(self, rows, chosen):
         n = self.n_vertices
         if not self.read_rows or self.read_rows[-1] & set(rows.tolist()):
             self.reads.append(np.zeros((n, n)))
             self.read_rows.append(set())
         self.read_rows[-1] |= set(rows.tolist())
-        seen = chosen.any(axis=1)[None, :] * np.ones((len(rows), 1))
-        self.reads[-1][rows] += seen
-        return self._graph.multiply_rows(rows, chosen)
+        self.reads[-1][rows] += chosen[None, :] * np.ones((len(rows), 1))
 
 
 def release_label_iterates(graph, relation, call, *, mean_degree):

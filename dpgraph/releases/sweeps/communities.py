@@ -153,7 +153,8 @@ class _Run:
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
-        seen, rows, core, side = np.zeros_like(self.known[0]), self.core.others, self.core.rows, sweep % 2
+        seen = np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.count))
+        rows, core, side = self.core.others, self.core.rows, sweep % 2
         if sweep == 0 and core.size:
             self._set(core, seen, self._open(0, core=True), side=0)
         law = self._open(sweep)
@@ -182,20 +183,21 @@ class _Run:
         scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
 
-    def _set(self, rows: IntArray, seen: FloatArray, law: _Law, *, side: int, apart: bool = False) -> None:
-        """Set rows one after another by the labels that are `seen`, and add them to these unless they stay `apart`."""
-        weight, totals = self.degrees.values, self.degrees.values @ seen
-        self.graph.expect(rows)
-        for block in row_blocks(rows):
+    def _set(self, rows: IntArray, seen: IntArray, law: _Law, *, side: int, apart: bool = False) -> None:
+        """Set rows one after another by the labels `seen` (-1: none), and add these unless they stay `apart`."""
+        weight, blocks, totals, known = self.degrees.values, row_blocks(rows), np.zeros(self.count), seen >= 0
+        np.add.at(totals, seen[known], weight[known])
+        self.graph.expect(blocks)
+        for block in blocks:
             if totals.any():  # otherwise counts are zero whatever the data
                 self._choose(block, seen, totals, law, side)
             if not apart:
-                seen[block, self.labels[block]] = 1.0
+                seen[block] = self.labels[block]
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
 
-    def _choose(self, block: IntArray, seen: FloatArray, totals: FloatArray, law: _Law, side: int) -> None:
+    def _choose(self, block: IntArray, seen: IntArray, totals: FloatArray, law: _Law, side: int) -> None:
         """Labels of a block by its private counts and by what is known of its other side."""
-        exact, other = self.graph.multiply_rows(block, seen), self.known[1 - side, block]
+        exact, other = self.graph.count_rows(block, seen, self.count), self.known[1 - side, block]
         unit, w = self.graph.weight_unit, self.graph.max_weight
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)

@@ -100,7 +100,7 @@ def release_repeated_sweeps(
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
         blocks = row_blocks(rows, _BLOCKS) if t else row_blocks(rows)
-        oracle.expect(rows)
+        oracle.expect(blocks)
         for k, block in enumerate(blocks):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)

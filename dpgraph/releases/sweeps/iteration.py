@@ -11,8 +11,9 @@ a single release.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -67,8 +68,8 @@ class FieldOracle:
     move: RowSensitivity | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
-    # expect(rows): fields of these rows are asked for next, block by block
-    expect: Callable[[IntArray], None] = lambda _: None
+    # expect(blocks): fields of these rows are asked for next, block by block; X changes at rows of earlier blocks only
+    expect: Callable[[Sequence[IntArray]], None] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -112,13 +113,10 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     regular = np.ptp(relation.sum(axis=0)) == 0.0
     centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
 
-    def fields(block: IntArray, X: FloatArray) -> FloatArray:
-        return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
-
     oracle = FieldOracle(
         rows=graph.n_vertices,
         columns=q,
-        fields=fields,
+        fields=partial(graph.multiply_rows, centre=centre),
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,

@@ -42,9 +42,10 @@ def release_one_sided_sweep(
         variance = 2 * min(scale, _LARGEST_SCALE) ** 2
     else:
         maximum = call.noisy_maximum(name, scores.bound, unit, pairs=core.other_pairs)
-    oracle.expect(rows)
+    blocks = row_blocks(rows)
+    oracle.expect(blocks)
     something = bool(X.any())  # otherwise fields are zero whatever the data
-    for block in row_blocks(rows):
+    for block in blocks:
         if not something:
             new = response.start(block.size, call.generator)
         elif scores is None:

@@ -1,0 +1,182 @@
+"""Sweeps in which rows stay where they are: workers follow the public iterate, and return exact fields of their rows.
+
+Each worker has a :class:`Reader`, an actor of Dask: the client asks it without the scheduler. In every round it gets
+the numbers that the rows of the last block were set to, and answers with the fields of its own rows of the next block.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.distributed.blocks import Block, Rows
+from dpgraph.typing import FloatArray, IntArray
+
+#: Entries that a worker reads from its files at a time.
+_AHEAD = 2**20
+#: Rows of fewer entries come to the client before a sweep: that takes less time than a thousand questions.
+_FEW = 2**22
+#: How often a sweep is opened again after a worker was lost, one after the other.
+_PATIENCE = 5
+
+
+class Order(NamedTuple):
+    """The rows of a sweep, one block after another, and where the blocks end."""
+
+    rows: NDArray[np.integer]
+    ends: IntArray  # block k is rows[ends[k] : ends[k + 1]]
+
+    def of(self, first: int, last: int) -> NDArray[np.integer]:
+        """Rows of the blocks first, ..., last - 1."""
+        return self.rows[self.ends[first] : self.ends[last]]
+
+
+class Reader:
+    """The rows that lie on one worker, in the order of a sweep, and the iterate as it stands."""
+
+    def __init__(
+        self, order: Order, iterate: NDArray[Any], weighted: bool, count: int, numbers: Sequence[int], *blocks: Block
+    ) -> None:
+        self._order, self._iterate, self._weighted, self._count = Order(*order), iterate.copy(), weighted, count
+        self._blocks = dict(zip(numbers, blocks, strict=True))
+        own = np.isin(self._order.rows % count, numbers)
+        self._own, entries = self._order.rows[own], np.zeros(np.count_nonzero(own) + 1, dtype=np.int64)
+        self._ends = np.concatenate([[0], np.cumsum(own)])[self._order.ends]  # own rows of a block
+        for number, block in self._blocks.items():
+            mine = self._own % count == number
+            entries[1:][mine] = block.lengths[self._own[mine] // count]
+        self._entries = np.cumsum(entries)
+        self._first, self._read = 0, sparse.csr_array((0, iterate.shape[0]))
+
+    def fields(
+        self, done: int, block: int, changes: NDArray[Any], function: Callable[..., FloatArray], *arguments: Any
+    ) -> FloatArray:
+        """What a function finds in own rows of a block, after the blocks from `done` to it were set."""
+        if changes.dtype.itemsize > self._iterate.dtype.itemsize:
+            self._iterate = self._iterate.astype(changes.dtype)
+        self._iterate[self._order.of(done, block)] = changes
+        return function(self._rows(*self._ends[block : block + 2]), self._iterate, *arguments)
+
+    def _rows(self, first: int, last: int) -> sparse.csr_array:
+        """Own rows as a matrix; they are read before they are asked for."""
+        if not self._first <= first <= last <= self._first + self._read.shape[0]:
+            end = int(np.searchsorted(self._entries, self._entries[first] + _AHEAD, side="right")) - 1
+            self._first, self._read = first, self._from_files(self._own[first : max(end, last)])
+        return self._read[first - self._first : last - self._first]
+
+    def _from_files(self, rows: NDArray[np.integer]) -> sparse.csr_array:
+        numbers = rows % self._count
+        order = np.lexsort((rows, numbers))  # files are read from front to back
+        parts = [
+            block.rows(here // self._count).counted(self._weighted)
+            for number, block in sorted(self._blocks.items())
+            if (here := rows[order[numbers[order] == number]]).size
+        ]
+        n = self._iterate.shape[0]
+        if not parts:
+            return sparse.csr_array((0, n))
+        found, starts = Rows.joined(parts, order)
+        return found.taken(starts, found.lengths).matrix(n)
+
+
+class Sweep:
+    """The client's side: blocks of rows in the order in which they are asked for, and readers, once one is."""
+
+    def __init__(self, blocks: Any, order: Sequence[IntArray], lengths: IntArray) -> None:
+        self._blocks, self._asked = blocks, list(order)
+        kind: type[np.integer] = np.int32 if blocks.n < 2**31 else np.int64
+        rows: NDArray[np.integer] = np.concatenate([np.zeros(0, kind), *order]).astype(kind)
+        self._order = Order(rows, np.concatenate([[0], np.cumsum([block.size for block in order], dtype=np.int64)]))
+        self._readers: list[Any] = []
+        self._of_block = np.zeros(len(blocks.futures), dtype=np.int64)  # which reader has a block of the matrix
+        self._next = self._done = 0
+        self._here = blocks.matrix(rows) if lengths[rows].sum() < _FEW else None
+
+    def expects(self, rows: IntArray) -> bool:
+        """Whether these rows are the next block, or a later one."""
+        later = (k for k in range(self._next, len(self._asked)) if self._asked[k] is rows)
+        k = next(later, None)
+        self._next = self._next if k is None else k
+        return k is not None
+
+    def fields(
+        self, iterate: NDArray[Any], columns: int, function: Callable[..., FloatArray], *arguments: Any
+    ) -> FloatArray:
+        """What a function finds in the rows that were expected."""
+        rows, ends = self._asked[self._next], self._order.ends
+        if self._here is not None:
+            here = self._here[ends[self._next] : ends[self._next + 1]]
+            return np.asarray(function(here, iterate, *arguments))
+        for left in reversed(range(_PATIENCE)):
+            try:
+                found = self._ask(rows, iterate, columns, function, *arguments)
+                break
+            except Exception:  # what a lost worker ends as depends on where it was lost
+                self.close()
+                if not left:
+                    raise
+            except BaseException:
+                self.close()
+                raise
+        self._next += 1
+        if self._next == len(self._asked):
+            self.close()
+        return found
+
+    def _ask(
+        self, rows: IntArray, iterate: NDArray[Any], columns: int, function: Callable[..., FloatArray], *arguments: Any
+    ) -> FloatArray:
+        if not self._readers:
+            self._open(iterate)
+            self._done = self._next
+        changes = packed(iterate[self._order.of(self._done, self._next)])
+        readers = self._of_block[rows % self._of_block.size]
+        asked = [
+            (k, reader.fields(self._done, self._next, changes, function, *arguments))
+            for k, reader in enumerate(self._readers)
+        ]
+        found = np.empty((rows.size, columns))
+        for k, answer in asked:
+            found[readers == k] = answer.result()
+        self._done = self._next
+        return found
+
+    def _open(self, iterate: NDArray[Any]) -> None:
+        """A reader on each worker that holds blocks; those of a lost worker are built again, wherever that is."""
+        client, futures = self._blocks.client, list(self._blocks.futures)
+        places = client.who_has(futures)
+        homes = [next(iter(sorted(places.get(future.key) or ())), "") for future in futures]
+        sent = self._blocks.sent(tuple(self._order)), self._blocks.sent(packed(iterate))
+        opened = []
+        try:
+            for k, home in enumerate(sorted(set(homes))):
+                numbers = [number for number, place in enumerate(homes) if place == home]
+                self._of_block[numbers] = k
+                there = {"workers": [home], "allow_other_workers": True} if home else {}
+                parts = [futures[number] for number in numbers]
+                arguments = (*sent, self._blocks.weighted, len(futures), numbers, *parts)
+                opened.append(client.submit(Reader, *arguments, actor=True, pure=False, **there))
+            self._readers = client.gather(opened)
+        except BaseException:
+            client.cancel(opened)
+            raise
+
+    def close(self) -> None:
+        """Give up the readers: what Dask knows of an actor stays until it is told, or until garbage is collected."""
+        if self._readers:
+            self._blocks.client.cancel([reader._future for reader in self._readers])  # noqa: SLF001
+        self._readers = []
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def packed(iterate: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in fewer bytes, if there are such: those of iterates in [-1, 1] are multiples of 2**-8."""
+    if iterate.dtype.kind != "f":
+        return iterate
+    with np.errstate(over="ignore"):
+        half = iterate.astype(np.float16)
+    return half if np.array_equal(half, iterate) else iterate

@@ -1,0 +1,41 @@
+"""Sums over the entries of some rows of a matrix, at a cost of these entries: nothing passes over all columns.
+
+Weights are multiples of a public step, and so is what they are multiplied with: sums are exact, in any order.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.typing import FloatArray
+
+#: Rows of a matrix whose entries are counted at a time.
+_AT_A_TIME = 2**14
+
+
+def products(rows: sparse.csr_array, X: NDArray[np.floating], centre: float = 0.0) -> FloatArray:
+    """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
+    here = X[rows.indices].astype(np.float64, copy=False)
+    here -= centre * here.any(axis=1, keepdims=True)
+    places = np.arange(here.shape[0], dtype=rows.indices.dtype)
+    return np.asarray(sparse.csr_array((rows.data, places, rows.indptr), (rows.shape[0], len(here))) @ here)
+
+
+def counts(rows: sparse.csr_array, labels: NDArray[np.integer], count: int) -> FloatArray:
+    """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
+    place = np.repeat(np.arange(rows.shape[0]) * (count + 1) + 1, np.diff(rows.indptr))
+    place += labels[rows.indices]
+    found = np.bincount(place, weights=rows.data, minlength=rows.shape[0] * (count + 1))
+    return np.ascontiguousarray(found.reshape(-1, count + 1)[:, 1:])
+
+
+def between(rows: sparse.csr_array, own: NDArray[np.integer], labels: NDArray[np.integer], count: int) -> FloatArray:
+    """Weight of all entries by the label of the row, in `own`, and that of the column, shape (count, count)."""
+    found = np.zeros(count * count)
+    for first in range(0, own.size, _AT_A_TIME):
+        pointers = rows.indptr[first : first + _AT_A_TIME + 1]
+        here = slice(pointers[0], pointers[-1])
+        place = np.repeat(own[first : first + _AT_A_TIME].astype(np.int64) * count, np.diff(pointers))
+        place += labels[rows.indices[here]]
+        found += np.bincount(place, weights=rows.data[here], minlength=count * count)
+    return found.reshape(count, count)
