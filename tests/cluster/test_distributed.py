@@ -233,9 +233,7 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     assert tasks(client) == 0
     monkeypatch.setattr(place, name, interrupted)
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
-    if (
-        when == "blocks are built"
-    ):  # where the graph is in no frame yet: a debugger keeps no task
+    if when == "blocks are built":  # where the graph is in no frame yet: a debugger keeps no task
         monkeypatch.setenv("DPGRAPH_DEBUG", "1")
     with pytest.raises(KeyboardInterrupt) as kept:
         dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget, progress=bar)
