@@ -41,7 +41,10 @@ class Communities:
     signal_per_label: float = 12.5
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
-    head: float = 0.2  # Share of the rows that read each other first where there are two sweeps; in (0, 1)
+    third_sweep: float = 6.0  # From so many on there is a third one; > 2
+    head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
+    # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
+    core_ratio: float = 3.5
 
 
 @dataclass(frozen=True)

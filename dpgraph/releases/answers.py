@@ -18,6 +18,8 @@ from dpgraph.graph import Graph
 from dpgraph.memory import memory_limit
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
+from dpgraph.privacy.report import Pairs
+from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import FloatArray, IntArray
 
 #: False answers beyond this number take minutes.
@@ -124,12 +126,13 @@ def check_response(n: int, epsilon: float) -> None:
         )
 
 
-def release_flipped_graph(graph: Graph, call: Call) -> FlippedGraph:
+def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None) -> FlippedGraph:
     """Release one bit for each pair, flipped with probability p = 1/(1 + e^eps) up to 2**-39.
 
     A pair of weight u < w first becomes an edge with probability u/w, so that every estimate stays unbiased; graphs
-    with weights 0 and w are not touched. What :func:`check_response` refuses is refused before anything private is
-    looked at.
+    with weights 0 and w are not touched. With `core`, only pairs inside this released set of vertices are published;
+    the vertices of the result are ``core.rows``. What :func:`check_response` refuses is refused before anything private
+    is looked at.
 
     Notes
     -----
@@ -143,11 +146,12 @@ def release_flipped_graph(graph: Graph, call: Call) -> FlippedGraph:
     ----------
     S. L. Warner, "Randomized response", JASA 1965; C. Dwork, A. Roth, 2014, section 3.2.
     """
-    n = graph.n_vertices
+    n = core.size if core else graph.n_vertices
     check_response(n, call.epsilon * _ROUNDED)
-    call.scale("adjacency bits", 1.0, law="randomized response")
+    pairs_read = core.pairs if core else Pairs.ANY
+    call.scale("adjacency bits", 1.0, law="randomized response", pairs=pairs_read)
     exponent = flip_exponent(call.epsilon)
-    lower = sparse.tril(graph.adjacency, k=-1, format="coo")
+    lower = sparse.tril(graph.within(core.rows) if core else graph.adjacency, k=-1, format="coo")
     row, col = (index.astype(np.int64) for index in lower.coords)
     pairs = row * (row - 1) // 2 + col
     order = np.argsort(pairs)

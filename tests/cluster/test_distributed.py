@@ -143,7 +143,7 @@ def test_triangles_are_counted_on_the_workers(tables, monkeypatch, sent):
     assert one.count("triangle") == many.count("triangle") > 1000
     assert one.widths("triangle") == many.widths("triangle") > (10, 1)
     assert one.count("edge") == many.count("edge")
-    dpgraph.private_synthetic_graph(tables[1], epsilon=4.0)
+    dpgraph.private_synthetic_graph(tables[1], epsilon=1.0)
 
 
 @pytest.fixture
@@ -233,9 +233,7 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     assert tasks(client) == 0
     monkeypatch.setattr(place, name, interrupted)
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
-    if (
-        when == "blocks are built"
-    ):  # where the graph is in no frame yet: a debugger keeps no task
+    if when == "blocks are built":  # where the graph is in no frame yet: a debugger keeps no task
         monkeypatch.setenv("DPGRAPH_DEBUG", "1")
     with pytest.raises(KeyboardInterrupt) as kept:
         dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget, progress=bar)

@@ -1,10 +1,15 @@
 """Given its noisy releases, nothing that a private function shows depends on the private data."""
 
+import itertools
+from functools import partial
+
 import networkx as nx
+import numpy as np
 import pytest
 
 import dpgraph
 from dpgraph.releases.sweeps import communities as community_sweeps
+from tests.privacy.attack import planted
 from tests.privacy.inputs import CORE_PAIRS
 from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import doors, replay, replayed_communities, replayed_residuals  # noqa: F401
@@ -105,3 +110,35 @@ def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_the_same_holds_for_all_neighbours_of_the_family(entry):
     check(entry, stride=1, both=True)
+
+
+def replayed_answers():
+    """Losses of calls with three sweeps of 160 rows, of which the first, all dense ones, answer pair by pair."""
+    rng = np.random.default_rng(5)
+    dense = np.arange(160) < 80
+    A = np.triu(rng.random((160, 160)) < np.where(np.outer(dense, dense), 0.9, 0.1), 1).astype(float)
+    A += A.T
+    call = partial(dpgraph.private_communities, epsilon=2.0, mechanism="bounded-iterates")
+    for seed, (i, j) in itertools.product(range(3), [(0, 1), (2, 70), (3, 100), (5, 150), (110, 120), (130, 90)]):
+        B = A.copy()
+        B[i, j] = B[j, i] = 1.0 - A[i, j]
+        yield replay(*(lambda rng, M=M: call(M, rng=rng) for M in (A, B)), seed=seed)
+
+
+def test_pairs_of_a_core_of_communities_answer_and_are_not_read_by_the_sweeps():
+    losses = list(replayed_answers())
+    assert {loss.read for loss in losses} == {"inside the core", "outside the core"}
+    for loss in losses:
+        sweeps = [lost for name, lost in loss.lines.items() if name.startswith("labels, sweep")]
+        if loss.read == "inside the core":
+            assert loss.lines["adjacency bits"] == pytest.approx(1.0, abs=1e-9)
+            assert not any(sweeps)
+        else:
+            assert loss.lines["adjacency bits"] == 0.0
+            assert any(sweeps)
+
+
+def test_half_the_noise_of_the_answers_of_a_core_of_communities_is_found(monkeypatch):
+    planted.noise_of_core_answers_halved(monkeypatch)
+    with pytest.raises(AssertionError):
+        list(replayed_answers())

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
+from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
 from dpgraph.exceptions import InvalidParameterError
@@ -154,16 +155,20 @@ def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
         assert found.block_weights.shape == (len(found.communities),) * 2
 
 
-@pytest.mark.parametrize(("degree", "sweeps", "core"), [(10, 1, ""), (30, 2, "labels, core"), (80, 2, "labels, core")])
+@pytest.mark.parametrize(
+    ("degree", "sweeps", "core"),
+    [(10, 1, ""), (30, 2, "labels, core"), (160, 3, "adjacency bits")],
+)
 def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_and_core(degree, sweeps, core):
     accountant = PrivacyAccountant(epsilon=1.0)
     G = nx.gnp_random_graph(400, degree / 400, seed=2)
-    lines = dpgraph.private_communities(G, epsilon=1.0, accountant=accountant, rng=0).privacy.entries
+    found = dpgraph.private_communities(G, epsilon=1.0, mechanism="bounded-iterates", accountant=accountant, rng=0)
+    lines = found.privacy.entries
     assert sum(line.share for line in lines) == pytest.approx(1.0)
     assert accountant.remaining.epsilon == pytest.approx(0.0, abs=1e-9)
     names = [line.name for line in lines]
     assert sum(name.startswith("labels, sweep") for name in names) == sweeps
-    assert [name for name in names if name == "labels, core"] == ([core] if core else [])
+    assert [name for name in names if name in ("labels, core", "adjacency bits")] == ([core] if core else [])
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
     assert names[-1] == "weights between communities"
 
@@ -281,3 +286,36 @@ def test_a_result_survives_a_file(tmp_path):
     assert again.communities == found.communities
     assert np.array_equal(again.labels, found.labels)
     assert again.privacy == found.privacy
+
+
+def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into():
+    sizes, flip, found = np.array([200, 150, 20, 20, 20, 20]), 0.2, 0
+    block, gain = np.repeat(np.arange(6), sizes), 1 / (1 - 2 * flip)
+    rates = np.where(np.equal.outer(block, block), np.where(sizes > 20, 0.5, 0.8)[block], 0.003)
+    for seed in range(10):
+        edges, lies = (
+            np.triu(np.random.default_rng((seed, i)).random(rates.shape) < rate, 1)
+            for i, rate in enumerate((rates, flip))
+        )
+        answers, degrees = (edges ^ lies) | (edges ^ lies).T, (edges | edges.T).sum(axis=0, dtype=float)
+        std = gain * math.sqrt(flip * (1 - flip))
+        excesses = Excesses(sparse.csr_array(gain * answers), gain * flip, std, 1.0, degrees, float(degrees.sum()), 1.0)
+        labels = communities_of_answers(excesses, np.random.default_rng(seed))
+        found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
+    assert found >= 42  # eigenvectors of all rows alone find 34 of 60
+
+
+def test_groups_without_an_answer_have_communities_whatever_their_size():
+    for n in range(8, 60):
+        excesses = Excesses(sparse.csr_array((n, n)), 0.001, 0.01, 1.0, np.zeros(n), 51.0, 1.0)
+        assert communities_of_answers(excesses, np.random.default_rng(0)).shape == (n,)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("blocks", [0, 2])
+def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
+    answers = np.kron(np.eye(2), np.ones((n // 2, n // 2))) - np.eye(n) if blocks else np.zeros((n, n))
+    degrees = np.ones(n)
+    excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
+    labels = communities_of_answers(excesses, np.random.default_rng(0))
+    assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1

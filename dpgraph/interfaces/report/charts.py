@@ -48,7 +48,7 @@ def community_map(found: PrivateCommunities) -> str:
     for k in range(min(len(sizes), NAMED)):
         x, y = centres[k] - (0, 1.03 * scale * radii[k] + 4)
         if sizes[k] >= sizes.sum() / 50:
-            parts.append(f'<text class="name" x="{x:.1f}" y="{max(y, 11):.1f}">{k + 1}</text>')
+            parts.append(f'<text class="name" x="{x:.1f}" y="{max(y, 11):.1f}">{k}</text>')
     label = f"Map of {len(sizes)} communities of {sizes.sum():,} nodes"
     return _svg(parts, _WIDE, tall, label)
 

@@ -169,7 +169,7 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
         members = order[found.labels[order] == k][:_NAMES]
         most = ", ".join(_short(labels[at]) for at in members) + (" …" if sizes[k] > _NAMES else "")
         rows.append(
-            f'<tr class="head"><td><span class="key {charts.colour(k)}"></span>{k + 1}</td>'
+            f'<tr class="head"><td><span class="key {charts.colour(k)}"></span>{k}</td>'
             f'<td class="num">{sizes[k]:,}</td><td class="num" rowspan="2">{_inside(found, k, int(sizes[k]))}</td></tr>'
             f'<tr><td class="who" colspan="2">{most}</td></tr>'
         )
@@ -189,7 +189,7 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
     everybody = ""
     if len(labels) <= _MEMBERS and len(sizes) > 1:
         lists = (_members(labels, found.labels == k) for k in range(len(sizes)))
-        text_of = "".join(f'<p class="members"><b>{k + 1}:</b> {members}</p>' for k, members in enumerate(lists))
+        text_of = "".join(f'<p class="members"><b>{k}:</b> {members}</p>' for k, members in enumerate(lists))
         everybody = _fold("Who is in which group", text_of)
     return _section("Communities", text, f'<div class="two">{figure}<div>{table}{cards}</div></div>{everybody}')
 

@@ -8,7 +8,11 @@ weights of several: where noise is large beside what a row counts, rows that hed
 The sum of a row's counts says how many edges it has, with less noise than its released degree: degrees are learnt on
 the way. What is expected of a label is its share of the degrees that were seen, times the number of edges counted.
 
-Where there are two sweeps, the rows of largest degree count each other first, once, for all of the budget of both.
+Where degrees stand out of the noise, the rows of largest degree are a core. Every pair of them answers whether it is an
+edge, by randomised response for all of the budget of the sweeps, and their labels are those of the answers
+(:mod:`~dpgraph.denoise.answer_communities`). Sweeps count the other pairs. Elsewhere, if sweeps are more than one, the
+rows of largest degree count each other first, once, for all of that budget too.
+
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
 The last sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
@@ -22,10 +26,12 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum
 from dpgraph.progress import BAR
+from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
@@ -35,6 +41,10 @@ from dpgraph.typing import FloatArray, IntArray
 _LARGEST_SCALE = 1e150
 #: Rows that have seen less than this part of all degrees choose by what they knew before.
 _LEAST_WEIGHT = 1e-3
+#: Fewer rows have no spectrum to speak of; the answers of more take long.
+_LEAST_CORE, _LARGEST_CORE = 50, 3000
+#: Rounds in which rows of the core move by answers and counts together.
+_ROUNDS_AGAIN = 10
 
 
 @dataclass(frozen=True)
@@ -59,19 +69,20 @@ def release_communities(
     *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
     where a label is chosen it moves the scores of one row in one direction
-    (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order, are
-    read for all of the budget of the sweeps, and not again: the pair in which neighbours differ is spent on inside the
+    (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order,
+    answer (:func:`~dpgraph.releases.answers.release_flipped_graph`) or are read for all of the budget of the sweeps,
+    and not again: the pair in which neighbours differ is spent on inside the
     core or outside. Everything else is a function of what has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
     n, for_blocks, epsilon = graph.n_vertices, COMMUNITIES.block_share, call.epsilon / graph.max_weight
-    # Rows of many edges start communities. A second sweep is worth its price if they can tell two labels apart.
+    # Rows of many edges start communities. Further sweeps are worth their price if they can tell labels apart.
     labels = epsilon * degrees.typical / COMMUNITIES.signal_per_label
-    sweeps = 1 + (labels >= 2)
+    sweeps = 1 + (labels >= 2) + (labels >= COMMUNITIES.third_sweep)
     for_sweeps = call.part(1 - degree_share - (sweeps + 1) * for_blocks)
     labels = round(min(resolution * labels, COMMUNITIES.most_labels))  # more where small communities are wanted
     labels = min(max(labels, COMMUNITIES.least_labels, communities or 1), n)
-    run = _Run(graph, degrees, for_sweeps, sweeps, labels, resolution)
+    run = _Run(graph, degrees, for_sweeps, sweeps, (labels, communities or 1), resolution)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         run.sweep(sweep)
         run.forget_unused()
@@ -84,6 +95,18 @@ def release_communities(
     name = "weights between communities"
     weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
     return ReleasedCommunities(run.labels, weights, degrees.values)
+
+
+def core_size(degrees: FloatArray, epsilon: float) -> int:
+    """How many rows answer pair by pair, given decreasing (released) degrees in units of max_weight; 0 for none.
+
+    Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
+    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
+    """
+    first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
+    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
+    clear = np.flatnonzero(ratio >= COMMUNITIES.core_ratio * answer_noise(epsilon))
+    return int(clear[-1]) + 1 if clear.size and clear[-1] >= _LEAST_CORE else 0
 
 
 @dataclass(frozen=True)
@@ -137,30 +160,74 @@ class _Law:
 class _Run:
     """The public labels, what is known of the counts of each row, and how rows are set.
 
+    `counts`: labels to begin with, and at least so many where a core begins with its own.
     ``known[side]`` are counts of the rows before (side 0) and after (side 1), less what degrees explain, times their
     precision: the number of edges that were counted over the variance, of the noise and of a Poisson variable.
     """
 
     def __init__(
-        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float
+        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, counts: tuple[int, int], resolution: float
     ) -> None:
         self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
-        n = graph.n_vertices
-        first = round(COMMUNITIES.head * n) if sweeps > 1 and n > 1 else 0
-        self.core = Core(degree_order(degrees.values, call.generator), first)
-        self.labels, self.count = np.zeros(n, dtype=np.int64), labels
-        self.known = np.zeros((2, n, labels))
+        n, order = graph.n_vertices, degree_order(degrees.values, call.generator)
+        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon)
+        counting = round(COMMUNITIES.head * n) if sweeps > 1 and n > 1 else 0
+        self.core, self.answers = Core(order, answering or counting), answering > 0
+        self.labels, (self.count, self.communities) = np.zeros(n, dtype=np.int64), counts
+        self.known = np.zeros((2, n, self.count))
+        self.excesses: Excesses | None = None
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
-        seen = np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.count))
+        seen = np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.graph.n_vertices))
         rows, core, side = self.core.others, self.core.rows, sweep % 2
-        if sweep == 0 and core.size:
+        if sweep == 0 and self.answers:
+            self._ask_core()
+        elif sweep == 0 and core.size:
             self._set(core, seen, self._open(0, core=True), side=0)
         law = self._open(sweep)
+        if not side:
+            seen[core] = self.labels[core]
         self._set(rows[:: -1 if side else 1], seen, law, side=side)
         if side:
             self._set(core[::-1], seen, law, side=side, apart=True)
+            if self.excesses and not law.maximum:
+                self._ask_again(self.excesses)
+
+    def _ask_core(self) -> None:
+        """Set the rows of the core by answers about all of their pairs."""
+        rows, degrees = self.core.rows, self.degrees.values
+        flipped = release_flipped_graph(self.graph, self.call, core=self.core)
+        self.excesses = Excesses(
+            flipped.gain * flipped.adjacency,
+            flipped.gain * flipped.flip,
+            flipped.std,
+            flipped.max_weight,
+            degrees[rows],
+            float(degrees.sum()),
+            self.resolution,
+        )
+        self.labels[rows] = communities_of_answers(self.excesses, self.call.generator)
+        self.count = max(int(self.labels[rows].max()) + 1, self.communities)
+        self.known = np.zeros((2, self.graph.n_vertices, self.count))
+        self._know_answers(self.excesses)
+
+    def _know_answers(self, excesses: Excesses) -> None:
+        """What rows of the core know of each other, by their answers and the labels of now."""
+        rows, w = self.core.rows, self.graph.max_weight
+        member = np.eye(self.count)[self.labels[rows]]
+        expected = self.core.inside(self.degrees.values)[rows, None]
+        precision = expected / (member.sum(axis=0) * excesses.std**2 + w * expected)
+        self.known[0, rows] = precision * excesses.with_groups(member)
+
+    def _ask_again(self, excesses: Excesses) -> None:
+        """Move rows of the core by their answers together with what they have counted of the other rows."""
+        rows = self.core.rows
+        for _ in range(_ROUNDS_AGAIN):
+            self._know_answers(excesses)
+            better = np.argmax(self.known[:, rows].sum(axis=0), axis=1)
+            moves = self.call.generator.random(rows.size) < 0.5
+            self.labels[rows] = np.where(moves, better, self.labels[rows])
 
     def forget_unused(self) -> None:
         """Number the labels that rows have, and drop the others."""

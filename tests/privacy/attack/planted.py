@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpgraph.releases import totals as weights_module
 from dpgraph.releases.eigenspaces import spectrum as spectrum_module
 from dpgraph.releases.eigenspaces import stability_test
 from dpgraph.releases.records import histogram
+from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from tests.privacy.attack.hooks import everywhere
 
@@ -190,6 +192,21 @@ def noise_of_rows_halved(patch: Patch) -> None:
         return noise
 
     patch.setattr(noise_module.NoiseSource, "queries", queries)
+
+
+def noise_of_core_answers_halved(patch: Patch) -> None:
+    """Pairs of a core of communities lie as seldom as if an unbiased answer had half its noise, 1/(2 sinh(eps/2))."""
+    original, exponent = randomized_response.release_flipped_graph, randomized_response.flip_exponent
+
+    def twice_as_clear(epsilon: float) -> int:
+        return exponent(2 * math.asinh(2 * math.sinh(epsilon / 2)))
+
+    def release(graph: Any, call: Any, *, core: Any) -> Any:
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(randomized_response, "flip_exponent", twice_as_clear)
+            return original(graph, call, core=core)
+
+    patch.setattr(community_sweeps, "release_flipped_graph", release)
 
 
 def public_and_private_rounded_together(patch: Patch) -> None:
