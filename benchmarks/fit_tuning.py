@@ -307,6 +307,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
     "Vector.second": (0.3, 0.8, 1.0),
     "Vector.left": (0.4, 1.0),
+    "StabilityTest.attempt_slacks": ((0.7,), (0.35, 0.35), (0.6, 0.05)),
     "StabilityTest.accepted_value": (0.4, 0.6, 0.9),
     "GapTest.spectrum_share": (0.2, 0.3, 0.6),
     "Embedding.typical_coherence": (1.0, 2.0, 3.0),

@@ -158,6 +158,7 @@ class GapTest:
 class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
+    attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
     useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]

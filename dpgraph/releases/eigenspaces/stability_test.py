@@ -8,6 +8,7 @@ spectrum, and guesses that cost nothing.
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted
 from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.spectrum import (
-    MOTION_SLACK,
     Certified,
     ReleasedSpectrum,
     SubspaceInput,
@@ -56,21 +56,29 @@ class _Plan:
 
 
 def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
-    """Certify how far one neighbour turns the eigenspace; raises :class:`MechanismHalted` where that fails."""
+    """Certify how far one neighbour turns the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
     neighbours, candidates = private.neighbours, private.candidates
     fixed = private.n > COARSE_ROWS and len(candidates) == 1
     first = call.part(STABILITY_TEST.spectrum_share)
     pairs, spectrum = release_spectrum(private.operator, candidates[-1] + 1, neighbours, first, accurate=fixed)
     left = call.without(first)
-    z = call.good_event("stability test", MOTION_SLACK)
-    plan = _plan(private, spectrum, left.mu, z)
-    U, part = accurate_vectors(private.operator, pairs, plan.rank, neighbours, call), left.at_mu(plan.mu)
-    measured, std = _measure(private, _state(private, pairs, U, plan), plan, part)
-    slack, left = z * std + _shift(private.n), left.without(part)
-    gap = plan.safe.least_gap * neighbours.norm
-    limit = plan.safe.limit(measured - slack - 1) + computed_projector(plan.rank, neighbours, gap)
-    if measured - slack > 1 and limit <= _useless_limit(private.n, left.mu):
-        return Certified(U, spectrum.values, gap, limit, left)
+    # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
+    vectors = cache(lambda rank: accurate_vectors(private.operator, pairs, rank, neighbours, call))
+    coherence = 1.0
+    for attempt, share in enumerate(STABILITY_TEST.attempt_slacks, start=1):
+        z = call.good_event(f"stability test {attempt}", share)
+        plan = _plan(private, spectrum, left.mu, z, coherence)
+        U, part = vectors(plan.rank), left.at_mu(plan.mu)
+        state = _state(private, pairs, U, plan)
+        measured, std = _measure(private, state, plan, part, f"steps to instability {attempt}")
+        slack = z * std + _shift(private.n)
+        left = left.without(part)
+        gap = plan.safe.least_gap * neighbours.norm
+        error = computed_projector(plan.rank, neighbours, gap)
+        limit = plan.safe.limit(measured - slack - 1) + error
+        if measured - slack > 1 and limit <= _useless_limit(private.n, left.mu):
+            return Certified(U, spectrum.values, gap, limit, left)
+        coherence *= max(plan.safe.limit(measured) / plan.safe.limit(plan.steps), 1.0)
     raise halted(
         call,
         "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
@@ -86,13 +94,13 @@ def _useless_limit(n: int, mu: float) -> float:
     return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
 
 
-def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float) -> _Plan:
+def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
     rates = _rates(private, private.candidates[-1], _LEAST_GAP)
     mus = mu * np.sqrt(np.linspace(0.02, 0.98, 25))
     slacks = _sensitivity(private.n) * z / mus + _shift(private.n)
     useless = np.array([_useless_limit(private.n, math.sqrt(mu**2 - m**2)) for m in mus])
-    states = np.array([_predicted_state(private, spectrum, rank) for rank in private.candidates]).T
+    states = np.array([_predicted_state(private, spectrum, rank, coherence) for rank in private.candidates]).T
     times = np.linspace(0.0, slacks[0], _POINTS)
     paths, first = predicted_paths(states, rates, times), rates.speeds(states)
     plans = []
@@ -131,7 +139,7 @@ def _safe_set(
     return SafeSet(steps, limits, least_gap), rise + float(times[-1])
 
 
-def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: int) -> FloatArray:
+def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: int, coherence: float) -> FloatArray:
     values, scale = spectrum.values / private.neighbours.norm, spectrum.scale / private.neighbours.norm
     # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
     # than its noise.
@@ -141,7 +149,7 @@ def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: i
     inside = max(float(values[rank - 1]), _LEAST_GAP)
     # A gap that is not there cannot be planned with: assume some, and let the measurement say.
     outside = min(outside, inside / 2)
-    coherence = private.guess.coherence(rank)
+    coherence *= private.guess.coherence(rank)
     return private.neighbours.state(coherence, inside, outside, private.guess.largest_degree).array()
 
 
@@ -181,9 +189,9 @@ def _state(private: SubspaceInput, pairs: Eigenpairs, U: FloatArray, plan: _Plan
     return neighbours.state(neighbours.coherence(U), inside / norm, outside / norm, neighbours.largest_degree)
 
 
-def _measure(private: SubspaceInput, state: SpectralState, plan: _Plan, call: Call) -> tuple[float, float]:
+def _measure(private: SubspaceInput, state: SpectralState, plan: _Plan, call: Call, name: str) -> tuple[float, float]:
     """Release the number of steps that a state stays in the plan's safe set; also the standard deviation."""
     rates = _rates(private, plan.rank, plan.safe.least_gap)
     steps = np.array([min(steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH), private.headroom)])
-    noisy = call.release(Measurement("steps to instability", steps, l2=_sensitivity(private.n), few=True))
+    noisy = call.release(Measurement(name, steps, l2=_sensitivity(private.n), few=True))
     return noisy.number, noisy.std
