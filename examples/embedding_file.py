@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> None:
     # From here on nobody needs the graph.
     private = dpgraph.load_result(path)
     print(private)
-    print(f"eigenvalues, by scipy: {np.round(eigsh(private, k=2, return_eigenvectors=False), 3)}")
+    print(f"eigenvalues, by scipy: {np.round(eigsh(private.linear_operator(), k=2, return_eigenvectors=False), 3)}")
     community = private.embedding()[:, 1] > 0
     truth = np.array([G.nodes[v]["side"] for v in private.nodes], dtype=bool)
     print(f"vertices in the right community: {max(np.mean(community == truth), np.mean(community != truth)):.1%}")

@@ -125,7 +125,6 @@ def test_numbers_about_public_groups_are_those_of_networkx_when_the_noise_is_neg
     assert nx.number_connected_components(G, **budget) == nx.number_connected_components(G)
     assert nx.edge_connectivity(G, **budget) == nx.edge_connectivity(G)
     assert nx.triangles(G, **budget) == sum(nx.triangles(G).values()) // 3
-    assert networkx_backend.degree_histogram(PrivateGraph(G), **LOUD) == nx.degree_histogram(G)
     for H in (G, nx.star_graph(20), nx.barabasi_albert_graph(80, 3, seed=1)):
         exact = nx.degree_assortativity_coefficient(H)
         assert nx.degree_assortativity_coefficient(H, **budget) == pytest.approx(exact, abs=2e-3)

@@ -206,7 +206,7 @@ class Synthesize(GraphRelease):
 
     command = "synthesize"
     function = "private_synthetic_graph"
-    reported = ("degrees", "block_weights", "triangles", "density")
+    reported = ("degrees", "block_weights", "triangles", "tightness")
 
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)

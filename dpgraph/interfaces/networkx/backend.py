@@ -30,7 +30,6 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
     attribute_assortativity_coefficient,
     attribute_mixing_matrix,
     degree_assortativity_coefficient,
-    degree_histogram,
     densest_subgraph,
     edge_connectivity,
     group_numbers,

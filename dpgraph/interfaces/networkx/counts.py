@@ -15,7 +15,6 @@ from dpgraph.interfaces.networkx.private_graph import Asked, PrivateGraph, answe
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.statistics import private_statistic
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts, release_counts
 from dpgraph.problems.densest import private_densest_subgraph
@@ -156,12 +155,6 @@ def attribute_assortativity_coefficient(
     if not 0 < chance < 1:
         return math.nan
     return min(max((float(np.trace(mixing)) - chance) / (1 - chance), -1.0), 1.0)
-
-
-@answered_privately
-def degree_histogram(G: PrivateGraph, *, asked: Asked) -> list[int]:
-    """How many vertices have which degree: :func:`dpgraph.private_degree_distribution`."""
-    return [int(count) for count in private_degree_distribution(G, **asked.budget).counts]
 
 
 @answered_privately
