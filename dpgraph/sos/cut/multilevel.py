@@ -18,6 +18,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
 _SHRINKS = 0.95  # a level of more vertices than this share of those before is the last
+_STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
@@ -41,7 +42,10 @@ def multilevel_cut(
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
-        group, signs = at_once(match, 2 * A.indices.size)(A, masses, given, order, limit)
+        joined = at_once(match, 2 * A.indices.size)
+        group, signs = joined(A, masses, given, order, limit, False)
+        if group.max() + 1 > _STALLS * sizes.size:
+            group, signs = joined(A, masses, given, order, limit, True)
         if group.max() + 1 > _SHRINKS * sizes.size:
             break
         count = int(group.max()) + 1
@@ -82,28 +86,41 @@ def _agree(given: FloatArray, i: int, j: int, sign: float) -> bool:
 
 @njit(nogil=True)
 def match(
-    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float
+    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float, two_hops: bool
 ) -> tuple[IntArray, FloatArray]:
     """Groups of one or two vertices, of masses up to `limit`, and signs in them; each takes its strongest free pair.
 
     The signs of the groups are those of all cuts `given`.
+    With `two_hops` those that find none take one another if they share their strongest neighbour, or have none.
     Strength is the squared weight over the product of the masses (Holtgrewe, Sanders, Schulz 2010).
     """
     indptr, indices, data = rows
     group = np.full(masses.size, -1, dtype=np.int64)
     signs = np.ones(masses.size)
+    sides = np.ones(masses.size)
+    waiting = np.full(masses.size + 1, -1, dtype=np.int64)  # at each neighbour, the last place for those without
     count = 0
     for i in order:
         if group[i] >= 0:
             continue
         best, strength, sign = -1, 0.0, 1.0
+        hub, most, side = masses.size, 0.0, 1.0
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p] + 0  # of 64 bits, as elsewhere: for another type what is called is compiled again
             s = -1.0 if data[p] > 0.0 else 1.0
             rating = data[p] * data[p] / masses[j]
+            if rating > most:
+                hub, most, side = j, rating, s
             free = group[j] < 0 and j != i and rating > strength and masses[i] + masses[j] <= limit
             if free and _agree(given, i, j, s):
                 best, strength, sign = j, rating, s
+        if best < 0 and two_hops:
+            other = waiting[hub]
+            if other >= 0 and masses[i] + masses[other] <= limit and _agree(given, i, other, side * sides[other]):
+                group[i], waiting[hub] = group[other], -1
+                signs[i], signs[other] = side, sides[other]
+                continue
+            waiting[hub], sides[i] = i, side
         group[i] = count
         if best >= 0:
             group[best], signs[best] = count, sign
