@@ -3,6 +3,7 @@
 Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the private max-cut both call it.
 """
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -28,6 +29,7 @@ from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
 
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
+_LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
 
@@ -46,6 +48,8 @@ def solve_max_cut(
         if options.initial is not None:
             cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
         known = to_beat(core, float(core.values(cuts if options.as_analysed else one_opt(core, cuts)).max()))
+        if core.unit:
+            root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
         watch.step(core.cut_value(best_columns(core, cuts, 1)[:, 0]), root.certificate.bound)
         tree = condition(
             core, root, options, generator, weights=core.vertex_weights(), lower_bound=known,
@@ -93,6 +97,24 @@ def _search_locally(
         repeats = 0 if watch.value > before else repeats + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
     return found[:, 0]
+
+
+def close_gap(
+    objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator, *, deadline: float = math.inf
+) -> LowRankSolution:
+    """The relaxation solved again if its tolerance is all that keeps it from showing that nothing above `beat` is left.
+
+    That is where cuts are multiples of a unit, `beat` is next to one, and the relaxation is worth less.
+    """
+    room = beat - root.value
+    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat:
+        return root
+    scale = max(abs(objective.constant), abs(root.value))
+    sweeps = 10 * root.sweeps + 100
+    again = solve_low_rank(
+        objective, rng, tol=0.5 * room / scale, max_sweeps=sweeps, start=root.vectors, deadline=deadline
+    )
+    return again if again.certificate.bound < root.certificate.bound else root
 
 
 def round_root(
