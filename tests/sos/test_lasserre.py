@@ -233,3 +233,24 @@ def test_independent_rounding_expects_the_value_minus_the_local_correlation():
     assert local_correlation(pd, M) == pytest.approx(2.0 * local_correlation(pd, pd.instance))
     x_independent = np.outer(pd.marginals().ravel(), pd.marginals().ravel())
     assert M.multiply(x_independent).sum() == pytest.approx(2.0 * expected)
+
+
+@each("seed", range(40), parts=2)
+def test_local_correlation_is_bounded_by_global_correlation_and_the_spectrum(seed):
+    """LC of C^(1/2) Y C^(1/2) <= (|Y_r|_F sqrt(GC) + (1 - 1/q) (sigma_{r+1}(Y) + max |Y_ii|)) sum(c)."""
+    rng = np.random.default_rng(seed)
+    n, q = 4 + seed % 3, 2 + seed % 2
+    pd = random_distribution(seed, n, q)
+    size = n * q
+    Y = rng.standard_normal((size, size)) * rng.random() ** 3
+    Y = Y + Y.T
+    c = rng.random(n) + 0.1
+    root = np.repeat(np.sqrt(c), q)
+    correlation = local_correlation(pd, root[:, None] * Y * root)
+    own = max(np.linalg.norm(Y[i * q : (i + 1) * q, i * q : (i + 1) * q], 2) for i in range(n))
+    gc = global_correlation(pd, c)
+    sigma = np.linalg.svd(Y, compute_uv=False)
+    for r in range(size):
+        rest = sigma[r] if r < size else 0.0
+        bound = np.sqrt(np.sum(sigma[:r] ** 2)) * np.sqrt(gc) + (1.0 - 1.0 / q) * (rest + own)
+        assert abs(correlation) <= bound * c.sum() + 1e-9
