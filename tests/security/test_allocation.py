@@ -197,7 +197,7 @@ def test_a_whole_spectrum_is_refused_before_the_debit(spectrum, monkeypatch):
 
 RNG = np.random.default_rng(0)
 NOISE = {"epsilon": 1.0, "rng": 0}
-SPARSE = nx.to_scipy_sparse_array(nx.gnp_random_graph(3000, 0.003, seed=1), format="csr")
+SPARSE = nx.to_scipy_sparse_array(nx.fast_gnp_random_graph(3000, 0.003, seed=1), format="csr")
 TAKEN = {
     "covariance": lambda: dpgraph.private_covariance(RNG.normal(size=(20, 120)), **NOISE),
     "records": lambda: dpgraph.private_covariance(RNG.normal(size=(200_000, 10)), **NOISE),
