@@ -80,42 +80,6 @@ def test_a_synthetic_graph_of_igraph_keeps_names_and_weights_on_the_way_in_and_o
 # --- scipy, numpy, scikit-learn ----------------------------------------------------------------------------------
 
 
-def test_matrices_go_in_and_arrays_come_out():
-    G = nx.complete_bipartite_graph(20, 20)
-    for matrix in (nx.to_scipy_sparse_array(G), nx.to_numpy_array(G)):
-        cut = dpgraph.private_max_cut(matrix, **BUDGET)
-        assert isinstance(cut.labels, np.ndarray)
-        assert cut.labels.shape == (40,)
-        assert cut.partition[0] | cut.partition[1] == set(range(40))
-        assert isinstance(dpgraph.private_degrees(matrix, epsilon=1.0, delta=1e-6).values, np.ndarray)
-
-
-def test_scikit_learn_finds_planted_communities_in_a_private_embedding():
-    cluster = pytest.importorskip("sklearn.cluster")
-    G = dpgraph.datasets.planted_bisection(600, 200, 0.7, rng=0)
-    private = dpgraph.private_normalized_adjacency(G, epsilon=4.0, delta=1e-6, rank=2, rng=0)
-    found = cluster.KMeans(2, n_init=5, random_state=0).fit_predict(private.embedding())
-    planted = np.array([G.nodes[v]["side"] for v in G])
-    agreement = np.mean(found == planted)
-    assert max(agreement, 1 - agreement) > 0.95
-
-
-def test_vertex_numbers_fit_a_graph_whose_vertices_have_names():
-    g = named(nx.complete_bipartite_graph(10, 10))
-    result = dpgraph.private_max_cut(nx.complete_bipartite_graph(10, 10), **BUDGET)
-    assert len(result.to_igraph_clustering(g)) == 2
-
-
-def test_weights_of_igraph_are_those_of_the_same_networkx_graph():
-    G = nx.karate_club_graph()
-    g = ig.Graph.from_networkx(G, vertex_attr_hashable="label")
-    released = [
-        dpgraph.private_degrees(graph, weight="weight", max_weight=5.0, epsilon=1.0, delta=1e-6, rng=3).values
-        for graph in (G, g)
-    ]
-    np.testing.assert_array_equal(*released)
-
-
 # --- pandas ------------------------------------------------------------------------------------------------------
 
 
@@ -134,37 +98,12 @@ def test_a_table_of_edges_is_a_graph_on_its_declared_vertices():
     np.testing.assert_array_equal(as_graph(G).adjacency.toarray(), expected > 0)
 
 
-def test_a_table_gives_the_same_release_as_the_same_networkx_graph():
-    G = dpgraph.datasets.planted_cut(200, 60, -0.8, rng=1)
-    frame = edge_frame(nx.to_pandas_edgelist(G), nodes=len(G))
-    ours, theirs = (dpgraph.private_max_cut(graph, **BUDGET) for graph in (frame, G))
-    np.testing.assert_array_equal(ours.labels, theirs.labels)
-    assert ours.partition == theirs.partition
-
-
 def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
     shuffled = friends().sample(frac=1, random_state=1)
     for word in ("frame", "file", "sorted"):
         assert open_graph(edge_frame(shuffled, nodes=word)).nodes == ("a", "b", "c")
     mixed = pd.DataFrame({"source": [1, "x"], "target": ["x", 2]})
     assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
-
-
-def test_other_column_names_can_be_given_and_the_table_is_not_changed():
-    calls = pd.DataFrame({"from": [0, 1], "to": [1, 2], "source": ["x", "y"], "minutes": [3, 4]})
-    before = calls.copy()
-    G = edge_frame(calls, nodes=3, source="from", target="to")
-    pd.testing.assert_frame_equal(calls, before)
-    degrees = open_graph(G, weight="minutes", max_weight=10).read().degrees()
-    np.testing.assert_allclose(degrees, [3, 7, 4], atol=1e-4)
-
-
-def test_arcs_are_joined_by_the_heavier_one_on_request():
-    arcs = pd.DataFrame({"source": [0, 1], "target": [1, 0], "weight": [1.0, 3.0]})
-    G = edge_frame(arcs, nodes=2)
-    assert as_graph(G, weight="weight").adjacency[0, 1] == 4.0
-    joined = open_graph(G, weight="weight", max_weight=4, symmetrize=True).read().adjacency
-    np.testing.assert_allclose(joined[[0], [1]], 3.0, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -60,13 +60,6 @@ def test_epsilon_and_mu_are_inverse_to_each_other(epsilon, delta):
     assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7)
 
 
-@each("epsilon, delta", [(e, d) for e, d in GRID if e <= 100 and d <= 0.5], parts=2)
-def test_the_scale_agrees_with_dp_accounting(epsilon, delta):
-    # dp-accounting's root search stops at an absolute tolerance of 1e-12 on sigma, far below 1e-6 of any sigma here.
-    ours = gaussian_scale(1.0, epsilon=epsilon, delta=delta)
-    assert ours == pytest.approx(dp_accounting.get_sigma_gaussian(epsilon, delta), rel=1e-6)
-
-
 @each(
     "delta, sigma",
     list(itertools.product([1e-15, 1e-9, 1e-6, 1e-3, 0.1], [0.05, 0.3, 1.0, 4.0, 60.0, 1000.0])),
@@ -123,24 +116,6 @@ def test_the_page_of_constants_is_met():
     assert gaussian_scale(1.0, epsilon=1.0, delta=1e-6) == pytest.approx(4.2247, abs=5e-5)
 
 
-def test_the_classical_formula_would_not_be_private_at_large_epsilon():
-    # CDEMZ24, Lemma B.6: sqrt(2 ln(2/delta))/epsilon is about 9 % too small at epsilon = 16.
-    classical = math.sqrt(2 * math.log(2 / 1e-6)) / 16
-    assert gdp_delta(1 / classical, 16.0) > 1e-6
-    assert classical / gaussian_scale(1.0, epsilon=16.0, delta=1e-6) == pytest.approx(0.91, abs=0.01)
-
-
-positive_epsilon = st.floats(1e-3, 1e4)
-any_delta = st.floats(1e-15, 0.999)
-
-
-@settings(max_examples=150, deadline=None)
-@given(positive_epsilon, any_delta, st.floats(1.0001, 10.0))
-def test_more_budget_never_buys_less(epsilon, delta, factor):
-    assert gdp_mu(epsilon * factor, delta) >= gdp_mu(epsilon, delta)
-    assert gdp_mu(epsilon, min(delta * factor, 0.9999)) >= gdp_mu(epsilon, delta)
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.floats(1e-3, 100.0), st.floats(0.0, 1e4), st.floats(1.0001, 10.0))
 def test_the_curve_falls_in_epsilon_and_rises_in_mu(mu, epsilon, factor):
@@ -149,13 +124,6 @@ def test_the_curve_falls_in_epsilon_and_rises_in_mu(mu, epsilon, factor):
     assert gdp_delta(mu, epsilon * factor) <= gdp_delta(mu, epsilon) * rounding
     assert gdp_delta(mu * factor, epsilon) * rounding >= gdp_delta(mu, epsilon)
     assert 0 <= gdp_delta(mu, epsilon) <= 1
-
-
-def test_no_budget_and_no_loss_are_the_ends_of_the_curve():
-    assert gdp_delta(0.0, 1.0) == 0.0
-    assert gdp_epsilon(0.0, 1e-6) == 0.0
-    assert gdp_epsilon(1e-9, 0.5) == 0.0
-    assert gdp_delta(1e-3, 1e4) == 0.0
 
 
 BAD_EPSILONS = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, "1", None, True, 1j, [1.0]]
@@ -178,11 +146,6 @@ def test_an_impossible_delta_is_refused_by_name(delta):
         gdp_mu(1.0, delta)
     with pytest.raises(InvalidParameterError, match="delta"):
         gdp_epsilon(1.0, delta)
-
-
-@each("value", [np.float64(0.5), np.float32(0.5), np.int64(1), 1], parts=2)
-def test_numpy_numbers_are_numbers(value):
-    assert check_epsilon(value) == float(value)
 
 
 @each("sensitivity", [0, -1.0, math.nan, math.inf], parts=2)

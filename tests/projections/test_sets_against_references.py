@@ -12,13 +12,11 @@ from dpgraph.projections import (
     Box,
     Elliptope,
     FrobeniusBall,
-    L1Hull,
     NuclearBall,
     PSDCone,
     PSDFrobeniusBall,
     PSDTraceBall,
     SpectralBall,
-    project_box,
     project_elliptope,
     project_l1_hull,
     project_nonnegative,
@@ -144,28 +142,6 @@ def test_the_nearest_point_of_nK_agrees_with_a_conic_solver(d, n_points, size):
     problem = cp.Problem(cp.Minimize(cp.sum_squares(points @ c - y)), [cp.norm1(c) <= 1.5])
     nearest = project_l1_hull(y, points, 1.5)
     assert np.abs(nearest - solved(problem, points @ c, nearest)).max() < 1e-6
-
-
-def test_a_point_of_nK_stays_where_it_is_and_repeated_points_do_no_harm():
-    points = np.random.default_rng(0).integers(0, 2, size=(8, 12)).astype(float)
-    points[:, 5] = points[:, 4]
-    inside = points @ np.full(12, 1 / 12)
-    assert np.allclose(project_l1_hull(inside, points), inside, atol=1e-6)
-    assert L1Hull(points).distance(inside) < 1e-6
-    assert L1Hull(points, radius=0.0).distance(inside) == pytest.approx(np.linalg.norm(inside))
-
-
-def test_entrywise_projections_clip_and_keep_their_shape():
-    assert project_nonnegative([[-1.0], [2.0]]).tolist() == [[0.0], [2.0]]
-    assert project_box([-3.0, 0.2, 5.0], lower=[-1.0, 0.0, 0.0], upper=2.0).tolist() == [-1.0, 0.2, 2.0]
-
-
-def test_projections_leave_their_input_alone():
-    for convex in MATRIX_SETS.values():
-        X = np.random.default_rng(3).normal(size=(4, 4))
-        before = X.copy()
-        convex.project(X)
-        assert np.array_equal(X, before)
 
 
 @each(

@@ -169,11 +169,6 @@ def test_an_array_that_is_named_often_is_unpacked_once(saved, tmp_path):
     assert equal(load_result(path), result)
 
 
-def test_a_missing_result_is_the_systems_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load_result(tmp_path / "none.npz")
-
-
 HEADERS = {
     "graph.txt": ("100000000 1\n1 2 1\n", read_sparse),
     "graph.gset": ("2000000000 0\n", partial(read_edgelist, format="gset")),
@@ -189,11 +184,6 @@ def test_a_file_that_announces_more_than_it_holds_is_refused_in_little_memory(na
     path = tmp_path / (name + ".gz" * packed)
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert peak_of(lambda: read(path), DatasetError, "announces more") < 2**24
-
-
-def test_a_sparse_file_may_have_many_more_vertices_than_edges(tmp_path):
-    (tmp_path / "graph.txt").write_text("100000 1\n1 2 1\n")
-    assert read_sparse(tmp_path / "graph.txt")[0].shape == (100_000, 100_000)
 
 
 @pytest.mark.parametrize("command", ["covariance", "marginals"])
