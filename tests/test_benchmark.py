@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from dpgraph import plot
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.benchmark import runs as engine
 from dpgraph.interfaces.benchmark.base import BLIND, DENSE, EXACT
-from dpgraph.interfaces.benchmark.runs import TASKS, Outcome, Plan, PublicGraph, Run, Table, carried_out
-from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of, panels_of
+from dpgraph.interfaces.benchmark.runs import TASKS, Outcome, Run, carried_out
+from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of
 from dpgraph.interfaces.cli import benchmark as command
 from dpgraph.interfaces.cli import main
 
@@ -141,19 +138,6 @@ def test_the_tables_hold_the_mean_and_the_interval_of_students_t(cells):
     assert "**Not private**" in text
 
 
-def test_the_picture_has_a_panel_for_each_measure_with_its_references(cells):
-    communities = cells_of(
-        [(Run("g|h", 9, 8, "communities", "auto", e, 0.0, 0), Outcome((0.5, e / 9))) for e in (1.0, 2.0)]
-    )
-    figure = plot.plot_benchmark(panels_of([*cells, *communities]))
-    assert [axes.get_ylabel() for axes in figure.axes] == ["fraction cut", "share of modularity", "ARI"]
-    axes = figure.axes[0]
-    assert [text.get_text() for text in axes.texts] == ["auto", EXACT]
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 2])
-    with pytest.raises(InvalidParameterError, match="at least one panel"):
-        plot.plot_benchmark([[]])
-
-
 # --- the command -------------------------------------------------------------------------------------------------
 
 
@@ -208,22 +192,6 @@ def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone
     assert len(done) == 2 + 3
 
 
-def test_a_run_with_two_measures_counts_once_both_are_there(tmp_path):
-    path = tmp_path / "runs.csv"
-    table, run = Table.read(path), Run("g", 9, 8, "communities", "auto", 1.0, 0.0, 0)
-    table.add(run, Outcome((0.5, 0.25), "", 0.1))
-    assert Table.read(path).outcomes == {run.key: Outcome((0.5, 0.25), "", 0.1)}
-    path.write_text(path.read_text().rstrip("\n").rpartition("\n")[0] + "\n")
-    assert Table.read(path).outcomes == {}
-
-
-def test_standard_output_gets_the_runs_and_standard_error_the_table(run):
-    status, out, err = run("five-cycle", *QUICK, "--output", "-")
-    assert status == 0
-    assert len(rows(out)) == 2 * (3 * 2 * 2 + 1 + 2)
-    assert "| five-cycle | auto |" in err
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -255,28 +223,3 @@ def test_everything_is_checked_before_the_first_run(run, done, tmp_path, options
     assert (status, out, done) == (2, "", [])
     assert words in err
     assert len([line for line in err.splitlines() if line.startswith("dpgraph: error")]) == 1
-
-
-def test_problems_may_be_repeated_and_named_all_at_once():
-    plan = Plan(["cut", "cut", "embedding"], [], [2.0, 1.0, 2.0], 1e-6, 1, 0).checked()
-    assert (plan.problems, plan.epsilons) == (["cut", "embedding"], [1.0, 2.0])
-    assert Plan(["all"], ["smooth"], [1.0], 1e-6, 1, 0).checked().problems == list(TASKS)
-
-
-def test_the_first_run_of_every_mechanism_comes_before_the_second_of_any(blocks):
-    plan = Plan(["cut"], [], [1.0, 2.0], 1e-6, 2, 5).checked()
-    seeds = [run.seed for run in plan.of(PublicGraph("g", sparse.csr_array(blocks)), "cut")]
-    assert seeds == sorted(seeds)
-    assert set(seeds) == {5, 6}
-    assert engine.COLUMNS[: len(Run("g", 1, 1, "cut", "auto", 1.0, 0.0, 0).key)][-1] == "version"
-
-
-def test_errors_that_differ_by_powers_of_ten_have_a_logarithmic_axis_on_which_zeros_are_at_the_bottom():
-    found = [
-        (Run("g", 9, 8, "counts", "auto", e, 0.0, 0), Outcome((error,)))
-        for e, error in ((1.0, 0.5), (2.0, 0.01), (4.0, 0.0))
-    ]
-    axes = plot.plot_benchmark(panels_of(cells_of([*found, *outcomes("counts", EXACT, None, [0.0])]))).axes[0]
-    assert axes.get_yscale() == "log"
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.5, 0.01, axes.get_ylim()[0]])
-    assert [text.get_text() for text in axes.texts] == ["auto"]

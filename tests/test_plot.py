@@ -2,7 +2,6 @@
 
 import itertools
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import networkx as nx
@@ -81,13 +80,6 @@ def test_the_interval_is_that_of_the_law_of_the_noise(law, half):
     assert f"90 ± {half}" in texts(plot.plot_cut(result_with([0, 1, 1], law=law, std=40.0)))
 
 
-def test_the_published_picture_depends_on_published_values_alone():
-    # The function takes no graph, so equal results give equal pictures.
-    first, second = (plot.figure_bytes(plot.plot_cut(result_with([0, 1, 1]))) for _ in range(2))
-    assert first == second
-    assert first.startswith(PNG)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -147,20 +139,6 @@ def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     assert plot.figure_bytes(figure).startswith(PNG)
 
 
-def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_references():
-    figure = plot.plot_privacy_utility({"auto": [(4, 0.7, 0.01), (1, 0.6, 0.02)], "other": [(2, 0.55, 0)]}, best=0.73)
-    axes = figure.axes[0]
-    assert axes.get_xscale() == "log"
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 4])
-    names = [text.get_text() for text in axes.texts]
-    assert names == ["auto", "other", "random cut", "without privacy"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
-    assert plot.figure_bytes(figure).startswith(PNG)
-    for nothing in ({}, {"auto": []}):
-        with pytest.raises(InvalidParameterError, match="curve"):
-            plot.plot_privacy_utility(nothing)
-
-
 def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
     data = np.random.default_rng(0).choice(np.array(["a", "b", "c"], dtype=object), size=(500, 3))
     values = {j: ["a", "b", "c"] for j in range(3)}
@@ -201,23 +179,6 @@ def test_communities_are_drawn_with_the_released_weights_and_sizes(communities):
     first, second = (plot.figure_bytes(plot.plot_communities(communities)) for _ in range(2))
     assert first == second
     assert first.startswith(PNG)
-
-
-def test_many_communities_are_summed_so_that_the_picture_stays_legible(communities):
-    labels = np.repeat(np.arange(40), 2)
-    many = replace(communities, labels=labels, nodes=tuple(range(80)), degrees=np.ones(80), block_weights=np.eye(40))
-    shown = texts(plot.plot_communities(many))
-    assert "25 more" in shown
-    assert "50 in all" in shown
-    assert plot.figure_bytes(plot.plot_graph(many)).startswith(PNG)
-
-
-def test_what_is_unusual_in_communities_still_gives_a_picture(communities):
-    nothing = replace(communities, block_weights=np.full((3, 3), -1.0), estimated_modularity=np.nan)
-    alone = dpgraph.private_communities(nx.empty_graph(1), epsilon=1.0)
-    for unusual in (nothing, alone):
-        for draw in (plot.plot_communities, plot.plot_graph):
-            assert plot.figure_bytes(draw(unusual)).startswith(PNG)
 
 
 def test_the_graph_is_laid_out_by_community_and_discs_do_not_overlap(communities):
@@ -262,50 +223,6 @@ def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
 
 
 # --- colours and names ------------------------------------------------------------------------------------------------
-
-#: What eyes without red, green or blue cones see of linear RGB (Machado, Oliveira, Fernandes 2009, severity 1).
-EYES = {
-    "all cones": np.eye(3),
-    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
-
-
-def lab(colour, eyes):
-    """CIELAB coordinates of a colour as these eyes see it."""
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array(to_rgb(colour))
-    linear = np.clip(eyes @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
-    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-def nearest_pair(colours, eyes):
-    places = [lab(colour, np.array(EYES[eyes])) for colour in colours]
-    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2))
-
-
-@pytest.mark.parametrize("eyes", sorted(EYES))
-def test_readers_of_any_colour_vision_tell_the_palettes_apart(eyes):
-    assert nearest_pair(plot.base.LINES, eyes) > 20
-    assert nearest_pair(plot.base.COMMUNITIES, eyes) > 14
-    assert nearest_pair(("C0", "C1", "C2", "C3", "C4", "C5"), eyes) < 20 or eyes in ("all cones", "no blue")
-
-
-def test_names_at_the_ends_of_lines_do_not_touch():
-    figure = plot.base.new_figure(5, 3)
-    axes = figure.subplots()
-    for number in range(5):
-        axes.plot([1, 2], [1, 1 + 1e-3 * number], label=f"line {number}\nof five")
-    axes.plot([1, 2], [5, 5], label="_hidden")
-    plot.base.name_lines(axes)
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert [text.get_text() for text in axes.texts] == [f"line {number}\nof five" for number in range(5)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
 
 
 # --- names that others gave --------------------------------------------------------------------------------------

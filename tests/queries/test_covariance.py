@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import call as private_call
 from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records import covariance
-from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
+from dpgraph.problems.records.covariance import private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace
 from dpgraph.releases import symmetric as symmetric_release
@@ -51,11 +50,6 @@ def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
     assert short_rows([[3.0, 4.0]], 10.0) == pytest.approx(np.array([[0.3, 0.4]]))
     assert short_rows([[3e200, 4e200]], 1e-100) == pytest.approx(np.array([[0.6, 0.8]]))
-
-
-def test_a_budget_too_small_for_anything_gives_noise_and_no_error():
-    assert np.isfinite(private_covariance(np.eye(3), epsilon=1e-90, rng=0).matrix).all()
-    assert np.isfinite(private_covariance(np.eye(1), epsilon=1e-100, rng=0).matrix).all()
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------
@@ -132,14 +126,6 @@ def test_a_markov_chain_is_labelled_as_approximate_everywhere():
     assert private.approximate_sampler
     assert "APPROXIMATE" in repr(private)
     assert "approximate" in private.privacy.entries[-1].mechanism
-
-
-def test_the_budget_is_debited_before_the_records_are_read():
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidParameterError, match="finite"):
-        private_covariance([[np.nan, 1.0]], epsilon=1.0, accountant=accountant)
-    with pytest.raises(BudgetExceededError):
-        private_covariance([[0.0, 1.0]], epsilon=0.5, accountant=accountant)
 
 
 @each(
@@ -235,17 +221,6 @@ def test_the_centred_version_finds_covariance_and_mean(adjacency):
         assert half.mean == pytest.approx(X[:20_000].mean(axis=0), abs=4e-3)
 
 
-def test_the_weight_of_the_constant_coordinate_minimises_the_leading_error():
-    for d in (1, 5, 100):
-        c = _mean_weight(d)
-
-        def error(weight, d=d):
-            return (1 + weight**2) * (np.sqrt(d) + 2 / weight)
-
-        assert 0 < c < 1
-        assert error(c) <= min(error(0.99 * c), error(1.01 * c))
-
-
 # --- shrinkage ---------------------------------------------------------------------------------------------------
 
 
@@ -273,13 +248,6 @@ def test_shrinkage_halves_the_error_of_a_covariance_around_a_large_mean():
 # --- Theorems 1.1 and 1.2 --------------------------------------------------------------------------------------
 
 
-def test_without_projection_the_error_is_of_order_d_to_the_three_halves_over_epsilon_n():
-    for d, n, epsilon in ((10, 1000, 1.0), (20, 1000, 1.0), (20, 4000, 0.5)):
-        X = records(n, d)
-        mean = np.mean(errors(X, second_moments(X), range(10), epsilon=epsilon, project=False))
-        assert 0.65 < mean / (2 / (epsilon * n) * d**1.5) < 0.85
-
-
 def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theorem_1_2():
     for d, n, trace in ((20, 60, 0.5), (20, 200, 0.1), (40, 200, 0.3)):
         X = records(n, d, trace=trace)
@@ -288,14 +256,6 @@ def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theor
         bound = min(d**1.5 / n, np.sqrt(d * trace / n) + np.sqrt(d * np.log(d)) / n)
         assert projected < raw / 2
         assert projected < 2 * bound
-
-
-def test_a_smaller_trace_gives_a_smaller_error():
-    few = [
-        np.mean(errors(X, second_moments(X), range(10), epsilon=1.0))
-        for X in (records(200, 30, trace=t) for t in (0.02, 0.3))
-    ]
-    assert few[0] < 0.6 * few[1]
 
 
 # --- statistical audits, and the mutants that they must catch --------------------------------------------------
@@ -311,28 +271,6 @@ def certified_epsilon(pair, event, runs=1200, **options):
     low = stats.beta.ppf(5e-4, hits[0], runs - hits[0] + 1)
     high = stats.beta.ppf(1 - 5e-4, hits[1] + 1, runs - hits[1])
     return np.log(low / high)
-
-
-def halve_matrix_noise(monkeypatch):
-    for name in ("difference", "laplace"):
-        honest = getattr(MatrixLaw, name)
-        monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
-
-
-@each("mechanism", ["wishart-difference", "nuclear-laplace"], parts=2)
-def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
-    def certified():
-        return certified_epsilon(
-            (np.ones((10, 1)), np.ones((9, 1))),
-            lambda private: private.matrix[0, 0] > 1.0,
-            epsilon=1.0,
-            mechanism=mechanism,
-            project=False,
-        )
-
-    assert 0.6 < certified() <= 1.0
-    halve_matrix_noise(monkeypatch)
-    assert certified() > 1.0
 
 
 @pytest.mark.slow

@@ -126,25 +126,6 @@ def test_the_factorization_for_differences_agrees_with_cvxpy(seed):
     assert found.gap <= 1e-5
 
 
-@pytest.mark.slow
-def test_the_noise_has_the_covariance_that_the_result_states():
-    A, x = (np.random.default_rng(0).random((5, 8)) < 0.5).astype(float), np.arange(8.0)
-    for mechanism in SHAPES:
-        options = {"mechanism": mechanism, "sparse": False, "adjacency": "replace", **BUDGET}
-        results = [private_linear_queries(A, x, rng=seed, **options) for seed in range(400)]
-        errors = np.array([result.answers - A @ x for result in results])
-        assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.15)
-        assert np.sqrt(np.mean(errors**2)) == pytest.approx(results[0].expected_rmse, rel=0.1)
-        assert np.abs(errors.mean(axis=0)).max() < 4 * results[0].standard_deviation.max() / 20
-
-
-@each("sparse, mechanism", list(itertools.product([True, False, "auto"], [*SHAPES, "auto"])), parts=2)
-def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
-    A, x = (np.random.default_rng(3).random((20, 12)) < 0.5), np.random.default_rng(1).poisson(4.0, 12)
-    options = {"mechanism": mechanism, "sparse": sparse, "adjacency": "replace", "epsilon": 1e12, "delta": 1e-6}
-    assert np.abs(private_linear_queries(A, x, rng=0, **options).answers - A @ x).max() < 1e-4
-
-
 def test_a_query_that_counts_all_records_is_answered_exactly_since_the_count_is_public():
     A = np.vstack([prefix_sums(20), np.ones((1, 20))])
     result = private_linear_queries(A, np.full(20, 7), adjacency="replace", sparse=False, rng=0, **BUDGET)
@@ -214,12 +195,6 @@ def test_more_records_than_floating_point_counts_are_refused_rather_than_clipped
     assert accountant.spent.epsilon == pytest.approx(1.0)  # neighbours are refused alike: their number is the same
 
 
-def test_largest_histogram_that_is_counted_stays_within_its_line():
-    A, x = np.ones((1, 2)), np.array([2.0**51, 2.0**51])
-    result = private_linear_queries(A, x, adjacency="replace", mechanism="gaussian", sparse=False, rng=0, **BUDGET)
-    assert result.answers[0] == pytest.approx(2.0**52, rel=1e-9)
-
-
 # --- what floating point cannot shape ----------------------------------------------------------------------------
 
 
@@ -231,13 +206,6 @@ def test_columns_that_differ_from_their_mean_by_rounding_only_count_as_equal(mec
     assert 0 < error < 1e-8
 
 
-def test_the_factorization_is_the_same_in_every_unit():
-    A, options = np.random.default_rng(1).normal(size=(6, 5)), {"adjacency": "replace", "mechanism": "factorization"}
-    error = expected_error(A, **options, **BUDGET)
-    for unit in (2.0**300, 2.0**-300):
-        assert np.isclose(expected_error(unit * A, **options, **BUDGET) / unit, error, rtol=1e-13, atol=0)
-
-
 def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechanism_and_auto_takes_another():
     rng, refused = np.random.default_rng(0), []
     for _ in range(25):
@@ -245,7 +213,7 @@ def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechani
         for adjacency in ("replace", "add-remove"):
             assert np.isfinite(expected_error(A, adjacency=adjacency, **BUDGET))
             try:
-                expected_error(A, adjacency=adjacency, mechanism="ellipsoid", **BUDGET)
+                expected_error(A, adjacency=adjacency, mechanism="k-norm", **BUDGET)
             except InvalidParameterError as error:
                 refused.append(str(error))
-    assert any("mechanism='ellipsoid'" in text for text in refused)
+    assert any("mechanism='k-norm'" in text for text in refused)
