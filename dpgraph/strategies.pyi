@@ -19,7 +19,6 @@ from dpgraph.problems.records.query_noise import FactorizationNoise as Factoriza
 from dpgraph.problems.records.query_noise import GaussianAnswers as GaussianAnswers
 from dpgraph.problems.records.query_noise import KNormNoise as KNormNoise
 from dpgraph.problems.records.query_noise import LaplaceAnswers as LaplaceAnswers
-from dpgraph.problems.records.query_noise import StreamingNoise as StreamingNoise
 
 __all__ = [
     "BoundedIterates",
@@ -39,7 +38,6 @@ __all__ = [
     "Projector",
     "RandomizedResponse",
     "Smooth",
-    "StreamingNoise",
     "SymmetricGaussian",
     "WishartDifference",
 ]

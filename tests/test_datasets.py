@@ -1,5 +1,6 @@
 """Readers, registry and planted graphs."""
 
+import collections
 import csv
 import functools
 import gzip
@@ -696,3 +697,28 @@ def test_impossible_planted_graphs_are_refused(arguments):
     for generate in (datasets.planted_cut, datasets.planted_cut_sparse, datasets.planted_bisection):
         with pytest.raises(InvalidParameterError):
             generate(*arguments)
+
+
+def test_the_ends_of_an_edge_are_any_two_columns_of_a_small_or_a_large_file(tmp_path):
+    names = [f"p{k}" for k in range(400)]
+    rows = [(f"day {k % 9}", names[k % 400], f"x{k}", names[(7 * k + 1) % 400], k % 5) for k in range(20_000)]
+    for count, separator in itertools.product((300, 20_000), ",;\t"):
+        text = "\n".join(separator.join(map(str, row)) for row in (("Date", "From", "Note", "To", "n"), *rows[:count]))
+        (tmp_path / "mails.csv").write_text(text)
+        for columns in (("From", "To"), ("To", "From")):
+            A, nodes = datasets.read_sparse(tmp_path / "mails.csv", columns=columns, nodes=names, weight="n")
+            arcs = collections.Counter()
+            for _, u, _, v, n in rows[:count]:
+                arcs[u, v] += n
+            expected = {(u, v): max(arcs[u, v], arcs[v, u]) for u, v in arcs if u != v and max(arcs[u, v], arcs[v, u])}
+            found = {(nodes[i], nodes[j]): A[i, j] for i, j in zip(*A.nonzero(), strict=True)}
+            assert expected.items() <= found.items()
+            assert len(found) <= 2 * len(expected)
+    (tmp_path / "people.csv").write_text("\ufeffName\n" + "\n\n".join(names), encoding="utf-8")
+    assert (
+        datasets.read_edgelist(tmp_path / "mails.csv", columns=("From", "To"), nodes=tmp_path / "people.csv").order()
+        == 400
+    )
+    for wrong in (("From", "Two"), ("From", "from")):
+        with pytest.raises(DatasetError, match="two names in columns="):
+            datasets.read_sparse(tmp_path / "mails.csv", columns=wrong)

@@ -55,7 +55,7 @@ def test_the_file_is_the_documented_one(adjacency, tmp_path):
     with np.load(tmp_path / "private.npz", allow_pickle=False) as archive:
         metadata = json.loads(archive["metadata"].tobytes())
         assert set(archive.files) == {"metadata", "degrees", "basis", "core", "spectrum"}
-    assert (metadata["format"], metadata["version"]) == ("dpgraph-result", 2)
+    assert (metadata["format"], metadata["version"]) == ("dpgraph-result", 3)
     assert metadata["type"] == "PrivateNormalizedAdjacency"
     assert metadata["fields"]["nodes"]["tuple"][1] == {"tuple": [1, "Ω1", None]}
 
@@ -82,7 +82,7 @@ def rewritten(path, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"version": 3},
+        {"version": 2},
         {"version": True},
         {"type": "PosixPath"},
         {"type": "sklearn"},

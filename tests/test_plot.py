@@ -167,9 +167,7 @@ def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(comm
 def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
     found = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(500, 4, seed=1), epsilon=1.0, rng=0)
     figure = plot.plot_degree_distribution(found, title="web")
-    assert all(
-        word in texts(figure) for word in ("web", "500 vertices", "ε = 1", "SEEDED", f"mean {found.mean_degree:.3g}")
-    )
+    assert all(word in texts(figure) for word in ("web", "500 vertices", "ε = 1", "SEEDED"))
     axes = figure.axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ccdf[1:])

@@ -23,7 +23,6 @@ from dpgraph.problems.records.query_noise import (
     GaussianAnswers,
     KNormNoise,
     LaplaceAnswers,
-    StreamingNoise,
 )
 
 #: Of communities.
@@ -76,11 +75,10 @@ KCutMechanism: TypeAlias = (
 MatrixMechanism: TypeAlias = Literal["auto", "coherence", "noisy-power", "gaussian"] | Gaussian | NoisyPower | Projector
 #: Of linear queries.
 QueryMechanism: TypeAlias = (
-    Literal["auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm", "streaming"]
+    Literal["auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"]
     | EllipsoidNoise
     | FactorizationNoise
     | GaussianAnswers
     | KNormNoise
     | LaplaceAnswers
-    | StreamingNoise
 )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.results.fractions import Worth
-from dpgraph.results.igraph_views import by_label, igraph_clustering
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +68,3 @@ class PrivateCSPResult(Worth):
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``variable`` and ``label``."""
         return {"variable": tuple(self.assignment), "label": tuple(self.assignment.values())}
-
-    def to_igraph_clustering(self, g: Any) -> Any:
-        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
-        return igraph_clustering(g, by_label(self.assignment))

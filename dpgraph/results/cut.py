@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.results.fractions import Worth
-from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,15 +65,3 @@ class PrivateCutResult(Worth):
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node`` and ``side``."""
         return {"node": self.nodes, "side": self.labels.tolist()}
-
-    def to_igraph_clustering(self, g: Any) -> Any:
-        """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
-        return igraph_clustering(g, self.partition)
-
-    def to_igraph_cut(self, g: Any) -> Any:
-        """Return an ``igraph.Cut`` of `g` whose value is the private estimate.
-
-        Its lists of edges (``cut``, ``es``) are empty, because the edges across are the secret; the object refers to
-        `g` itself and is for its owner.
-        """
-        return igraph_cut(g, self.partition, value=self.estimated_value, edges=[])

@@ -1,12 +1,13 @@
 """What cuts and assignments say of their worth: a weight, its share of all, and intervals of both."""
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from dpgraph.arguments import check_level
 from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
+from dpgraph.results.igraph_views import igraph_clustering
 
 
 class Worth(TableResult):
@@ -42,6 +43,10 @@ class Worth(TableResult):
         variance = (self.estimated_value_std + step / math.sqrt(2.0)) ** 2
         noise = Noise(variance, 2 * variance, variance)
         return ratio_interval(self.estimated_value, self.estimated_total_weight, noise, level=check_level(level))
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that this is of; cluster k is ``partition[k]``."""
+        return igraph_clustering(g, cast(Any, self).partition)
 
     def value_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact value with probability `level`, within what all pairs can weigh."""

@@ -34,11 +34,3 @@ def igraph_clustering(g: Any, sets: Sets) -> Any:
     import igraph
 
     return igraph.VertexClustering(g, membership=_membership(g, sets))
-
-
-def igraph_cut(g: Any, sets: Sets, *, value: float, edges: list[int]) -> Any:
-    """``igraph.Cut`` of `g` with the vertices of the first set first."""
-    import igraph
-
-    first = [vertex for vertex, side in enumerate(_membership(g, sets)) if side == 0]
-    return igraph.Cut(g, value=value, cut=edges, partition=first)

@@ -19,7 +19,6 @@ from dpgraph.privacy.accounting import (
     gdp_delta,
     gdp_epsilon,
     gdp_mu,
-    pure_dp_mu,
 )
 from tests.about import each
 
@@ -85,31 +84,6 @@ def test_random_sequences_of_gaussian_releases_match_the_privacy_loss_distributi
         assert theirs * 0.99 <= gdp_epsilon(composed, delta) <= theirs * (1 + 1e-9)
 
 
-@each("seed", range(4), parts=2)
-def test_pure_releases_entered_as_gaussian_dp_are_never_undercharged(seed):
-    rng = np.random.default_rng(100 + seed)
-    pures = rng.uniform(0.05, 0.5, size=3)
-    mus = rng.uniform(0.1, 0.5, size=2)
-    loss = pld.identity()
-    for epsilon in pures:
-        loss = loss.compose(pld.from_randomized_response(2 / (1 + math.exp(epsilon)), 2))
-    for mu in mus:
-        loss = loss.compose(pld.from_gaussian_mechanism(1 / mu))
-    composed = math.sqrt(sum(mus**2) + sum(pure_dp_mu(epsilon) ** 2 for epsilon in pures))
-    for delta in (1e-6, 1e-3):
-        assert gdp_epsilon(composed, delta) >= loss.get_epsilon_for_delta(delta) * 0.995
-
-
-@each("epsilon", [1e-3, 0.1, 1.0, 5.0, 30.0, 700.0, 1e4], parts=2)
-def test_a_pure_release_satisfies_its_gaussian_parameter_at_every_type_one_error(epsilon):
-    # Randomised response is the worst epsilon-DP mechanism; its only corner is (1/(1+e^eps), 1/(1+e^eps)).
-    mu = pure_dp_mu(epsilon)
-    with mp.workdps(60):
-        corner = 1 / (1 + mp.exp(mpf(epsilon)))
-        # Phi(-mu/2) is the same corner of the Gaussian trade-off curve.
-        assert float(normal_cdf(-mpf(mu) / 2) / corner) == pytest.approx(1.0, rel=1e-9)
-
-
 EXTREME_DELTAS = (5e-324, 1e-300, 1e-20, 1e-6, 0.5, 1 - 1e-12)
 
 
@@ -131,14 +105,6 @@ def test_at_gigantic_budgets_mu_is_the_root_of_twice_epsilon(epsilon, delta):
     assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-5)
 
 
-@each("epsilon", [1e-100, 1e-17, 1e-9, 0.1, 0.999, 1.001], parts=2)
-def test_the_gaussian_parameter_of_a_small_pure_release_keeps_its_digits(epsilon):
-    mu = pure_dp_mu(epsilon)
-    with mp.workdps(250):
-        corner = 1 / (1 + mp.exp(mpf(epsilon)))
-        assert float((mpf(1) / 2 - normal_cdf(-mpf(mu) / 2)) / (mpf(1) / 2 - corner)) == pytest.approx(1.0, rel=1e-9)
-
-
 @each("epsilon", [5e-324, 1e-101, 1.1e300, 1e308, 10**400], parts=2)
 def test_an_epsilon_that_no_noise_scale_could_hold_is_refused(epsilon):
     with pytest.raises(InvalidParameterError, match=r"epsilon must be .* in \[1e-100, 1e\+300\]; got"):
@@ -148,7 +114,6 @@ def test_an_epsilon_that_no_noise_scale_could_hold_is_refused(epsilon):
 def test_the_page_of_constants_is_met():
     assert [gdp_mu(epsilon, 1e-6) for epsilon in (1, 2, 4)] == pytest.approx([0.2367, 0.4483, 0.8379], abs=5e-5)
     assert gaussian_scale(1.0, epsilon=1.0, delta=1e-6) == pytest.approx(4.2247, abs=5e-5)
-    assert pure_dp_mu(1.0) == pytest.approx(1.232, abs=5e-4)
 
 
 @settings(max_examples=150, deadline=None)
@@ -171,8 +136,6 @@ def test_an_impossible_epsilon_is_refused_by_name(epsilon):
         check_epsilon(epsilon)
     with pytest.raises(InvalidParameterError, match="epsilon"):
         gdp_mu(epsilon, 1e-6)
-    with pytest.raises(InvalidParameterError, match="epsilon"):
-        pure_dp_mu(epsilon)
 
 
 @each("delta", BAD_DELTAS, parts=2)

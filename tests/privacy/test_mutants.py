@@ -92,7 +92,7 @@ QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gau
 PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
 HULL = entry_of("private_linear_queries", mechanism="k-norm")
 ELLIPSOID = entry_of("private_linear_queries", mechanism="k-norm", sparse=False)
-STREAM = entry_of("private_linear_queries", mechanism="streaming")
+FACTORS = entry_of("private_linear_queries", mechanism="factorization")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -645,10 +645,10 @@ def discrete_draws_halved(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "entry"),
-    [(k_norm_draws_halved, ELLIPSOID), (discrete_draws_halved, STREAM)],
-    ids=["ellipsoid", "stream"],
+    [(k_norm_draws_halved, ELLIPSOID), (discrete_draws_halved, FACTORS)],
+    ids=["ellipsoid", "factors"],
 )
-def test_half_the_noise_of_an_ellipsoid_and_of_a_stream_is_caught_by_the_audit(fault, entry, monkeypatch):
+def test_half_the_noise_of_an_ellipsoid_and_of_factors_is_caught_by_the_audit(fault, entry, monkeypatch):
     sound = audit(entry, 600)
     assert 0.3 * sound.promised < sound.found <= sound.promised
     fault(monkeypatch)

@@ -144,18 +144,6 @@ def test_the_nearest_point_of_nK_agrees_with_a_conic_solver(d, n_points, size):
     assert np.abs(nearest - solved(problem, points @ c, nearest)).max() < 1e-6
 
 
-@each("n", [230, 301], parts=2)
-def test_partial_eigendecompositions_give_the_same_projections_as_full_ones(n):
-    # Above 200 rows only the eigenvectors that matter are computed; the oracle is the full decomposition.
-    rng = np.random.default_rng(n)
-    W = rng.normal(size=(n, n)) / np.sqrt(n)
-    few_outside = (W + W.T) / 4 + np.diag(np.linspace(0, 2, n))
-    for Y in (few_outside, few_outside - 1.5 * np.eye(n), -few_outside):
-        values, vectors = np.linalg.eigh(Y)
-        assert np.allclose(project_psd(Y), (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
-        assert np.allclose(project_spectral_ball(Y), (vectors * np.clip(values, -1, 1)) @ vectors.T, atol=1e-12)
-
-
 @each(
     "call, words",
     [

@@ -177,7 +177,7 @@ def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechani
         for adjacency in ("replace", "add-remove"):
             assert np.isfinite(expected_error(A, adjacency=adjacency, **BUDGET))
             try:
-                expected_error(A, adjacency=adjacency, mechanism="ellipsoid", **BUDGET)
+                expected_error(A, adjacency=adjacency, mechanism="k-norm", **BUDGET)
             except InvalidParameterError as error:
                 refused.append(str(error))
-    assert any("mechanism='ellipsoid'" in text for text in refused)
+    assert any("mechanism='k-norm'" in text for text in refused)

@@ -59,23 +59,3 @@ def test_without_delta_it_is_pure_and_a_graph_too_large_for_that_asks_for_one_be
     with pytest.raises(InvalidParameterError, match="delta"):
         found(sparse.csr_array((60_000, 60_000)), epsilon=0.5, accountant=accountant)
     assert accountant.spent.epsilon == 0.0
-
-
-# --- PageRank of the private adjacency -------------------------------------------------------------------------
-
-
-def test_pagerank_is_that_of_the_clipped_private_graph():
-    private = dpgraph.private_normalized_adjacency(BLOCKS, epsilon=2.0, rank=8, rng=0)
-    ranks = private.personalized_pagerank(7, alpha=0.8)
-    graph = private.to_networkx()
-    expected = nx.pagerank(graph, alpha=0.8, personalization={7: 1.0}, tol=1e-12, max_iter=1000)
-    assert np.abs(ranks - [expected[node] for node in private.nodes]).max() < 1e-9
-    assert ranks.sum() == pytest.approx(1.0)
-    assert ranks[:60].sum() > 0.48  # its own group; 0.4 if there were none
-
-
-@pytest.mark.parametrize(("node", "alpha"), [("nobody", 0.85), (0, 0.0), (0, 1.0), (0, "much")])
-def test_pagerank_refuses_what_it_cannot_start_from(node, alpha):
-    private = dpgraph.private_normalized_adjacency(BLOCKS, epsilon=2.0, rank=8, rng=0)
-    with pytest.raises(InvalidParameterError):
-        private.personalized_pagerank(node, alpha=alpha)

@@ -120,21 +120,13 @@ def npy_header(shape):
     return buffer.getvalue()
 
 
-def write_result(path, content, *, method=zipfile.ZIP_DEFLATED, **changes):
+def write_result(path, content, *, method=zipfile.ZIP_STORED, **changes):
     """The file of some degrees with other members."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, member in (members | changes).items():
             archive.writestr(name, member)
-
-
-def metadata(content, **fields):
-    """The metadata of a file with other fields."""
-    with np.load(io.BytesIO(content)) as archive:
-        changed = json.loads(archive["metadata"].tobytes())
-    changed["fields"] |= fields
-    return as_npy(json.dumps(changed).encode())
 
 
 def as_npy(text):
@@ -144,28 +136,22 @@ def as_npy(text):
 
 
 BOMBS = {
-    "5e7 labels": lambda old: {"metadata.npy": metadata(old, nodes={"range": 50_000_000})},
-    "many ranges": lambda old: {"metadata.npy": metadata(old, nodes={"tuple": [{"range": 2**19}] * 1000})},
-    "a number of 10^18": lambda old: {"metadata.npy": metadata(old, nodes={"range": 10**18})},
-    "an array of 10^12": lambda _: {"values.npy": npy_header((10**12,))},
-    "an array of 10^9 x 10^9": lambda _: {"values.npy": npy_header((10**9, 10**9)) + bytes(800)},
-    "zeros": lambda _: {"values.npy": npy_header((2 * 10**7,)) + bytes(16 * 10**7)},
-    "nested text": lambda _: {"metadata.npy": as_npy(b"[" * 10**6)},
-    "text of empty lists": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 300_000 + b"0]")},
-    "long text": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 20_000_000 + b"0]")},
+    "an array of 10^12": {"values.npy": npy_header((10**12,))},
+    "an array of 10^9 x 10^9": {"values.npy": npy_header((10**9, 10**9)) + bytes(800)},
+    "nested text": {"metadata.npy": as_npy(b"[" * 10**6)},
+    "text of empty lists": {"metadata.npy": as_npy(b"[" + b"[]," * 300_000 + b"0]")},
 }
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_result_that_announces_or_unpacks_to_too_much_is_refused_in_little_memory(bomb, saved, tmp_path):
     path, (_, content) = tmp_path / "result.npz", saved[0]
-    write_result(path, content, **BOMBS[bomb](content))
-    assert path.stat().st_size < 2**20
+    write_result(path, content, **BOMBS[bomb])
     assert peak_of(lambda: load_result(path), InvalidParameterError, r"result\.npz") < ENOUGH
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_only_what_is_unpacked_in_pieces_is_unpacked(method, saved, tmp_path):
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_nothing_is_unpacked(method, saved, tmp_path):
     path, (_, content) = tmp_path / "result.npz", saved[0]
     zeros = npy_header((10**6,)) + bytes(8 * 10**6)
     write_result(path, content, method=method, **{"values.npy": zeros})
@@ -180,15 +166,6 @@ def test_an_array_that_is_named_often_is_unpacked_once(saved, tmp_path):
     changed["arrays"] *= 100_000
     write_result(path, content, **{"metadata.npy": as_npy(json.dumps(changed).encode())})
     assert equal(load_result(path), result)
-
-
-def test_a_result_that_shrinks_a_lot_is_saved_so_that_it_loads(tmp_path):
-    counts = np.zeros(2_000_000, dtype=np.int64)
-    counts[:3] = 5, 7, 9
-    privacy = dpgraph.private_degrees(nx.path_graph(3), epsilon=1.0).privacy
-    result = dpgraph.PrivateDegreeDistribution(counts, 2.0, privacy)
-    save_result(result, tmp_path / "result.npz")
-    assert equal(load_result(tmp_path / "result.npz"), result)
 
 
 HEADERS = {

@@ -84,7 +84,7 @@ def private_linear_queries(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and
         the report then says 0.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm", "streaming"}, default "auto"
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
         the matrix is too large for anything else). ``"laplace"`` and ``"k-norm"`` are pure.
@@ -247,7 +247,7 @@ def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates) -> bool:
     """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
     if not ("gaussian" in rates or strategy.pure):
         return False
-    if strategy.name in ("ellipsoid", "streaming"):  # the factorization is at least as good as other Gaussian shapes
+    if strategy.name == "ellipsoid":  # the factorization is at least as good as other Gaussian shapes
         return False
     return fits_shaping(matrix) or strategy.name not in ("factorization", "k-norm")
 

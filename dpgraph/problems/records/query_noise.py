@@ -1,14 +1,12 @@
 """Noise for linear queries: the shapes and laws that ``mechanism=`` names."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from dpgraph.arguments import check_choice
 from dpgraph.bounds.k_norm import Ball, Hull
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
@@ -76,23 +74,12 @@ _ROUND = 2.0
 
 @dataclass(frozen=True)
 class EllipsoidNoise:
-    """Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes or without.
-
-    The one of smaller expected error is taken.
+    """Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes.
 
     References
     ----------
     NTZ13, dense case.
     """
-
-
-def ellipsoid_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encoding:
-    """Encode = H^{1/2} U'A, where {z : z'Hz <= 1} is the least-volume ellipsoid of the columns in their span U.
-
-    For replaced records its centre is free.
-    """
-    space, centre = centred_space(A, adjacency)
-    return shaped("ellipsoid", space, root_of(_ellipsoid(space.columns, centre)), adjacency, centre)
 
 
 def recursive_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encoding:
@@ -246,50 +233,6 @@ def _k_norm_encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> l
     return [*found, replace(exact, law="k-norm", hull=hull)]
 
 
-# --- gaussian noise for answers that are given one after another ------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class StreamingNoise:
-    """A = B C with both factors lower triangular: answer t needs the first t counts and the first t draws of noise.
-
-    For square lower triangular queries with a positive diagonal, such as prefix sums (continual counting).
-
-    Parameters
-    ----------
-    factors : {"optimal", "square-root"}, default "optimal"
-        ``"optimal"``: least total variance of all Gaussian noise. It loses nothing by the order: Gaussian noise of C x
-        has the same law after a rotation Q, and C = Q L. For ``adjacency="add-remove"``. ``"square-root"``: B = C, with
-        no optimisation.
-
-    References
-    ----------
-    S. Denisov et al., "Improved differential privacy for SGD via optimal private linear operators on adaptive streams",
-    NeurIPS 2022. H. Fichtenberger, M. Henzinger, J. Upadhyay, "Constant matters: fine-grained error bound on
-    differentially private continual observation", ICML 2023 (square root).
-    """
-
-    factors: Literal["optimal", "square-root"] = "optimal"
-
-
-def _streaming_encodings(options: StreamingNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    check_choice("factors", options.factors, ("optimal", "square-root"))
-    queries = A.dense if fits_shaping(A) and A.shape[0] == A.shape[1] else np.zeros((1, 1))
-    if np.triu(queries, 1).any() or not np.all(queries.diagonal() > 0):
-        raise InvalidParameterError(
-            "mechanism='streaming' needs a square lower triangular query matrix with a positive diagonal, of at most "
-            f"2048 rows; got one of shape {A.shape}. Use mechanism='factorization'"
-        )
-    if options.factors == "square-root":
-        encode: FloatArray = scipy.linalg.sqrtm(queries.T).T
-    else:
-        # Rows and columns in reverse order make a QR decomposition one into Q and a lower triangle.
-        shape = factorization_encoding(A).encode.dense
-        encode = np.linalg.qr(shape[:, ::-1]).R[::-1, ::-1]
-    decode = scipy.linalg.solve_triangular(encode.T, queries.T, lower=False).T
-    return [Encoding("streaming", QueryMatrix(np.tril(encode)), np.tril(decode), adjacency)]
-
-
 #: ``run(options, A, adjacency)`` returns the encodings that a strategy offers.
 MECHANISMS = Registry(
     "linear queries",
@@ -303,7 +246,7 @@ MECHANISMS = Registry(
         "ellipsoid",
         EllipsoidNoise,
         pure=False,
-        run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
+        run=lambda _, A, adjacency: [recursive_encoding(A, adjacency)],
     ),
     Strategy(
         "factorization",
@@ -311,22 +254,6 @@ MECHANISMS = Registry(
         pure=False,
         run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
     ),
-    Strategy(
-        "laplace",
-        LaplaceAnswers,
-        pure=True,
-        run=_laplace_encodings,
-    ),
-    Strategy(
-        "k-norm",
-        KNormNoise,
-        pure=True,
-        run=_k_norm_encodings,
-    ),
-    Strategy(
-        "streaming",
-        StreamingNoise,
-        pure=False,
-        run=_streaming_encodings,
-    ),
+    Strategy("laplace", LaplaceAnswers, pure=True, run=_laplace_encodings),
+    Strategy("k-norm", KNormNoise, pure=True, run=_k_norm_encodings),
 )
