@@ -28,11 +28,11 @@ MECHANISMS = {
     "CovarianceMechanism": ("a covariance", ("records.covariance_noise:LAWS",)),
     "CSPMechanism": (
         "a constraint problem, whatever its neighbours",
-        ("csp.strategies:EDGES", "csp.strategies:TABLES"),
+        ("labels:EDGES", "labels:TABLES"),
     ),
-    "CutMechanism": ("cuts and bisections", ("cut.strategies:CUTS",)),
+    "CutMechanism": ("cuts and bisections", ("labels:CUTS",)),
     "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies:EMBEDDINGS",)),
-    "KCutMechanism": ("a cut into k parts", ("csp.strategies:EDGES",)),
+    "KCutMechanism": ("a cut into k parts", ("labels:EDGES",)),
     "MatrixMechanism": ("eigenspaces and singular subspaces", ("matrices.subspace_strategies:MATRICES",)),
     "QueryMechanism": ("linear queries", ("records.query_noise:MECHANISMS",)),
 }

@@ -100,7 +100,7 @@ def test_communities_are_certified_but_no_cut_so_a_cut_halts(mechanism):
 def test_an_answer_at_chance_level_halts(planted, monkeypatch):
     """Whatever the solver found, a cut that is no better than random halves is not returned."""
     half = solve.Cut(np.arange(300, dtype=np.int8) % 2, None)
-    monkeypatch.setattr("dpgraph.problems.cut.strategies.solve", lambda *_args, **_kwargs: half)
+    monkeypatch.setattr("dpgraph.problems.labels.cut_matrix", lambda *_args, **_kwargs: half)
     with pytest.raises(MechanismHalted) as halt:
         dpgraph.private_max_cut(planted, epsilon=8.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert halt.value.stage == "advantage"

@@ -37,7 +37,7 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     command = "max-cut"
     function = "private_max_cut"
-    strategies = "dpgraph.problems.cut.strategies:CUTS"
+    strategies = "dpgraph.problems.labels:CUTS"
     reported = (
         "mechanism",
         "estimated_value",
@@ -123,7 +123,7 @@ class CSP(Rehearsal, StrategyRelease):
 
     def _registry(self) -> Registry:
         # Edges have other strategies than tables.
-        from dpgraph.problems.csp.strategies import EDGES, TABLES
+        from dpgraph.problems.labels import EDGES, TABLES
 
         return EDGES if self.adjacency == "edge" else TABLES
 
