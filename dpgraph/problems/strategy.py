@@ -168,31 +168,6 @@ class Registry:
         strategy, options = self.resolve(mechanism)
         return (strategy, options) if strategy is not None else self.take(auto)
 
-    def given(self, mechanism: Any, arguments: dict[str, Any]) -> Any:
-        """`mechanism` with the arguments beside it that are options of strategies; refuses what is given twice.
-
-        "auto" becomes the strategy that reads what was given, if only one does.
-        """
-        fields = [f for s in self.strategies.values() for f in dataclasses.fields(s.options)]
-        defaults = {field.name: field.default for field in reversed(fields)}
-        asked = {k: v for k, v in arguments.items() if not (isinstance(v, str) and v == defaults[k])}
-        strategy, options = self.resolve(mechanism)
-        if strategy is None:
-            readers = [s for s in self.strategies.values() if all(hasattr(s.defaults, name) for name in asked)]
-            if len(readers) != 1:
-                return mechanism
-            options = readers[0].defaults
-        for name, value in asked.items():
-            if not hasattr(options, name):
-                readers = [s for s in self.strategies.values() if hasattr(s.defaults, name)]
-                names = ", ".join(f"mechanism={s.name!r}" for s in readers)
-                raise InvalidParameterError(
-                    f"{name}={value!r} is read by {names} only; leave it out, or use that mechanism"
-                )
-            if getattr(options, name) != defaults[name]:
-                raise InvalidParameterError(f"{name} is given twice, as an argument and in {options!r}; give it once")
-        return dataclasses.replace(options, **asked)
-
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""
         rows = ["| `mechanism=` | options | delta | |", "| --- | --- | --- | --- |"]
