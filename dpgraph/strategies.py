@@ -20,7 +20,7 @@ from typing import Any
 
 from dpgraph import problems
 from dpgraph.exceptions import no_attribute
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.driver import Registry
 
 
 @cache

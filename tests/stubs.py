@@ -16,7 +16,7 @@ from pathlib import Path
 
 import dpgraph
 from dpgraph import strategies
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.driver import Registry
 
 PACKAGE = Path(dpgraph.__file__).parent
 WRITTEN = "written by `python -m tests.stubs`, and compared by the tests"

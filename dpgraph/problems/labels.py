@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.relation import Constraint
 from dpgraph.problems.answer_rule import response_or_sweeps
-from dpgraph.problems.driver import Problem
+from dpgraph.problems.driver import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE, Facts, Problem, Registry, Strategy
 from dpgraph.problems.embedding.strategies import check_gaussian
 from dpgraph.problems.low_rank import (
     check_advantage,
@@ -38,7 +38,6 @@ from dpgraph.problems.released_solvers import (
     label_answers,
     label_matrix,
 )
-from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE, Facts, Registry, Strategy
 from dpgraph.releases.all_cuts import LARGEST, release_best_cut
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import (

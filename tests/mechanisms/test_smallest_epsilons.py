@@ -14,10 +14,10 @@ from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import response_wins
+from dpgraph.problems.driver import Facts
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
 from dpgraph.problems.labels import CUTS, EDGES, choose_cut
-from dpgraph.problems.strategy import Facts
 from dpgraph.releases.answers import release_flipped_graph
 from tests.about import each
 

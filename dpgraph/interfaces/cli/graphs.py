@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from dpgraph.instance import TwoCSP
-    from dpgraph.problems.strategy import Registry
+    from dpgraph.problems.driver import Registry
 
 _REGULARIZATION = (
     "auto (a multiple of the average degree, released privately) or a public number, added to every degree. "

@@ -9,7 +9,7 @@ from dpgraph.bounds.moments import NoiseSize, noise_size
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.driver import Registry, Strategy
 from dpgraph.releases.records.moments import SecondMoments
 from dpgraph.releases.symmetric import NoisySymmetric, NuclearMechanism, SymmetricLaw
 

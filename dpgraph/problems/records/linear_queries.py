@@ -25,11 +25,11 @@ from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import LEAST_MU, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS
+from dpgraph.problems.driver import Strategy
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
 from dpgraph.problems.records.query_noise import MECHANISMS
-from dpgraph.problems.strategy import Strategy
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers

@@ -11,6 +11,7 @@ from dpgraph.bounds.k_norm import Ball, Hull
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
+from dpgraph.problems.driver import Registry, Strategy
 from dpgraph.problems.records.encodings import (
     Encoding,
     cells_encoding,
@@ -20,7 +21,6 @@ from dpgraph.problems.records.encodings import (
     shaped,
 )
 from dpgraph.problems.records.factorization import trace_factorization
-from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.typing import FloatArray
 
 # --- independent Gaussian noise on every answer -----------------------------------------------------------------------
