@@ -15,7 +15,7 @@ from dpgraph.graph import vertex_sets
 from dpgraph.plot.panels import Panel
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
-from dpgraph.results.cut import PrivateCutResult
+from dpgraph.results.labels import PrivateCutResult
 
 pytest.importorskip("matplotlib")
 

@@ -27,7 +27,7 @@ from dpgraph.releases.constraints import (
     RelatedEdges,
     public_relation,
 )
-from dpgraph.results.csp import PrivateCSPResult
+from dpgraph.results.labels import PrivateCSPResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.problems.driver import Asked, release
 from dpgraph.problems.labels import CUT, LabelFacts
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.results.cut import PrivateCutResult
+from dpgraph.results.labels import PrivateCutResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
