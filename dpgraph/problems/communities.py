@@ -37,7 +37,7 @@ from dpgraph.tuning import ANSWER_RULE, COMMUNITIES
 from dpgraph.typing import GraphLike, IntArray
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CommunityMechanism
+    from dpgraph.strategies import CommunityMechanism
 
 #: The weights between all communities are released: smaller communities than the largest so many count as one.
 _MOST = 100

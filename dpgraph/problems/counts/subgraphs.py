@@ -31,7 +31,7 @@ from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CountMechanism
+    from dpgraph.strategies import CountMechanism
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from dpgraph.results.labels import PrivateCSPResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
+    from dpgraph.strategies import CSPMechanism, KCutMechanism
 
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256

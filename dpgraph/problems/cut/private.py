@@ -18,7 +18,7 @@ from dpgraph.results.labels import PrivateCutResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CutMechanism
+    from dpgraph.strategies import CutMechanism
 
 OnHalt = Literal["raise", "fallback"]
 

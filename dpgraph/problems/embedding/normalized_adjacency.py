@@ -25,7 +25,7 @@ from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import EmbeddingMechanism
+    from dpgraph.strategies import EmbeddingMechanism
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 

@@ -21,7 +21,7 @@ from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, P
 from dpgraph.typing import MatrixLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import MatrixMechanism
+    from dpgraph.strategies import MatrixMechanism
 
 
 @private_function

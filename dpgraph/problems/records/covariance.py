@@ -26,7 +26,7 @@ from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CovarianceMechanism
+    from dpgraph.strategies import CovarianceMechanism
 
 #: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.

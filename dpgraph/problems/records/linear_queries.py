@@ -36,7 +36,7 @@ from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray, SparseMatrix
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import QueryMechanism
+    from dpgraph.strategies import QueryMechanism
 
 __all__ = [
     "Ellipsoid",
