@@ -94,7 +94,7 @@ class Strategy:
     staged: bool = False
     #: ``least_mu(public)``: the least Gaussian-DP parameter that it can be computed exactly for.
     least_mu: Callable[[Any], float] = lambda _: LEAST_MU
-    #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
+    #: ``expected(...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
 
     @cached_property

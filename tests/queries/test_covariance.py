@@ -16,7 +16,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records import covariance
 from dpgraph.problems.records.covariance import private_covariance, short_rows
-from dpgraph.problems.records.covariance_noise import choose_noise
+from dpgraph.problems.records.covariance_noise import noise_of, quietest
 from dpgraph.projections import project_psd_trace
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import moments
@@ -191,10 +191,12 @@ def test_the_bound_on_the_trace_is_near_the_trace_of_the_second_moments(options)
 
 def test_the_two_looks_at_the_trace_together_err_less_than_either():
     X, d = records(400, 12, trace=0.4), 12
-    law = choose_noise("auto", SecondMoments(400, "replace", d), 1.0, 0.0)
+    second = SecondMoments(400, "replace", d)
     bounds = [private_covariance(X, epsilon=1.0, rng=seed).trace_bound for seed in range(300)]
     share = 1.5 * d / 400
-    alone = np.sqrt([2 * (1 / 400 / share) ** 2, law.size(1.0, share).trace_variance])
+    alone = np.sqrt(
+        [2 * (1 / 400 / share) ** 2, noise_of(quietest(second, 1.0, 0.0), second, 1.0, 0.0, share).trace_variance]
+    )
     assert np.std(bounds) < 0.95 * alone.min()
 
 
