@@ -14,7 +14,7 @@ from dpgraph.graph import vertex_sets
 from dpgraph.plot.panels import Panel
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
-from dpgraph.results.cut import PrivateCutResult
+from dpgraph.results.labels import PrivateCutResult
 
 pytest.importorskip("matplotlib")
 
@@ -45,15 +45,15 @@ def result_with(
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
-        tuple(vertex_sets(nodes, labels, 2)),
-        labels,
-        nodes,
-        value,
-        std,
-        total,
-        upper_bound,
-        "bounded-iterates",
-        privacy,
+        partition=tuple(vertex_sets(nodes, labels, 2)),
+        labels=labels,
+        nodes=nodes,
+        estimated_value=value,
+        estimated_value_std=std,
+        estimated_total_weight=total,
+        upper_bound=upper_bound,
+        mechanism="bounded-iterates",
+        privacy=privacy,
     )
 
 
