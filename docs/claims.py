@@ -444,8 +444,8 @@ def linear_queries() -> Iterator[Claim]:
     prefix = {row["method"]: row["delta = 1e-06"] for row in rows(table) if row.get("prefix sums of") == "1024"}
     yield Claim(
         "docs/linear_queries.md",
-        f"optimal factors have an error of {prefix['`streaming` (optimal), in order']}, the square root "
-        f"{prefix['square root, in order']} and Honaker's tree {prefix['tree, in order, Honaker']}",
+        f"optimal factors have an error of {prefix['`factorization`']}, the square root "
+        f"{prefix['square root, in order']} and Honaker's tree, in order, {prefix['tree, in order, Honaker']}",
         table,
     )
 

@@ -63,7 +63,7 @@ def test_what_has_been_compiled_is_read_and_not_compiled_again(entered):
 SMALL = {
     "cuts": lambda G: vars(dpgraph.max_cut(G, rng=0)),
     "tree-like": lambda G: vars(dpgraph.max_cut(nx.barbell_graph(5, 9), rng=0)),
-    "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0, sweeps=10, starts=2, rounds=5)),
+    "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0, sweeps=3, starts=1, rounds=2)),
     "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
     "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
     "counts": lambda G: dpgraph.private_subgraph_counts(G, PATTERNS, epsilon=4.0, rng=0).counts,

@@ -228,11 +228,6 @@ def hooks():
     return loaded("site_hooks")
 
 
-@pytest.fixture(scope="module")
-def reading_count():
-    return loaded("reading_count")
-
-
 @pytest.mark.parametrize("name", sorted(path.stem for path in (REPOSITORY / "examples").glob("*.ipynb")))
 def test_a_notebook_finds_its_graph_from_a_download(hooks, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -251,10 +246,6 @@ def test_every_page_is_in_a_tab():
     }
     written = {path.name for path in (REPOSITORY / "docs").glob("*.md")}
     assert written - {page for pages in tabs.values() for page in pages} == set()
-
-
-def test_tables_of_the_pages_have_at_most_seven_columns(reading_count):
-    assert {page: figures.columns for page, figures in reading_count.pages().items() if figures.columns > 7} == {}
 
 
 def test_nothing_of_the_site_comes_from_elsewhere():
@@ -304,12 +295,6 @@ def test_one_page_shows_every_strategy(hooks):
     names = [name for registry in dpgraph.strategies.registries() for name in registry.strategies]
     assert len(names) > 20
     assert [name for name in names if f'| `"{name}"` |' not in page] == []
-
-
-def test_a_page_shows_the_strategies_of_a_registry(hooks):
-    table = hooks.with_tables("before\n\n{{ strategies: counts.subgraphs:COUNTS }}\n\nafter")
-    assert '| `"local-sensitivity"` | none | needed | A private upper bound' in table
-    assert "{{" not in table
 
 
 def test_roles_of_docstrings_become_links_to_the_place_that_defines_the_name(hooks):

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import igraph as ig
 import networkx as nx
@@ -82,6 +83,42 @@ CALLS = [
     (lambda pay: mails(nodes="staff.txt"), "pathlib.Path"),
     (lambda pay: edge_frame(pl.LazyFrame({"source": [1], "target": [2]}), nodes=3), "collect"),
     (lambda pay: edge_frame({"source": [1], "target": [2]}, nodes=3), "DataFrame"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=None, **pay), "positive"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=np.array([1, 2]), **pay), "positive"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=float("inf"), **pay), "finite"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, delta=-1e-6, **pay), "delta must be"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, cut="yes", **pay), "cut True or False"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, title=2008, **pay), "title must be a text"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, output="report.html", **pay), "unexpected keyword argument 'output'"),
+    (lambda pay: dpgraph.report(Path("mails.csv"), epsilon=1, **pay), "read_edgelist"),
+    (lambda pay: dpgraph.report("us-flights", epsilon=1, **pay), r"datasets\.load"),
+    (lambda pay: dpgraph.report(MAILS, epsilon=1, **pay), "edge_frame"),
+    (lambda pay: dpgraph.private_degrees(np.array(list(CLUB.edges)), epsilon=1, **pay), "If its rows are edges"),
+    (lambda pay: dpgraph.private_degrees({"ann": ["bob"]}, epsilon=1, **pay), "with_public_nodes"),
+    (lambda pay: dpgraph.private_degrees(iter(CLUB.edges), epsilon=1, **pay), "with_public_nodes"),
+    (lambda pay: dpgraph.private_degrees(pl.LazyFrame({"a": [1]}), epsilon=1, **pay), "collect"),
+    (lambda pay: dpgraph.private_degrees(np.array([["a", "b"], ["b", "a"]]), epsilon=1, **pay), "real adjacency"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight=True, max_weight=2, **pay), "name of an edge"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight="weight", max_weight=0, **pay), "positive number"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=dpgraph.FileAccountant), "PrivacyAccountant or"),
+    (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng=np.random.RandomState(3), **pay), "Generator"),
+    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, resolution=-1, **pay), "resolution must be positive"),
+    (lambda pay: dpgraph.private_max_k_cut(CLUB, 1, epsilon=1, **pay), "from 2 to 256"),
+    (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, delta=1e-6, mechanism=dpgraph.strategies.Coherence, **pay),
+     "options object"),
+    (lambda pay: dpgraph.private_statistic(CLUB, "diameter", epsilon=1, **pay), "one of components"),
+    (lambda pay: dpgraph.private_subgraph_counts(CLUB, [], epsilon=1, **pay), "patterns must be some of"),
+    (lambda pay: dpgraph.private_covariance(np.zeros(4), epsilon=1, **pay), "reshape"),
+    (lambda pay: dpgraph.private_linear_queries(np.eye(3), np.zeros(4), epsilon=1, **pay), "one entry for each"),
+    (lambda pay: dpgraph.private_max_2csp(CLUB, epsilon=1, **pay), "TwoCSP"),
+    (lambda pay: dpgraph.FileAccountant("no/such.db"), "make one with"),
+    (lambda pay: dpgraph.PrivacyAccountant(epsilon=0), "positive"),
+    (lambda pay: datasets.read_edgelist("mails.csv", columns=("from", "to")), "no such file"),
+    (lambda pay: mails(nodes=pd.DataFrame({"name": STAFF})), "one column of a table"),
+    (lambda pay: mails(nodes=None), "list of|iterable of hashable"),
+    (lambda pay: edge_frame(pd.DataFrame({"source": [1], "target": [2]}), nodes=["1", "2"]), "type int, .* type str"),
+    (lambda pay: edge_frame(MAILS, nodes=STAFF, source="from", target="from"), "another one for the other end"),
+    (lambda pay: edge_frame(MAILS.iloc[:0], nodes="frame", source="from", target="to"), "names no vertex"),
 ]  # fmt: skip
 
 
@@ -127,6 +164,22 @@ LINES = [
     ("degrees latin.csv --epsilon 1 --encoding utf9", "usual are cp1252"),
     ("degrees table.json --epsilon 1", "json.load"),
     ("degrees missing.csv --epsilon 1", "no such file"),
+    ("degrees dates.csv --epsilon 1 --nodes staff.txt --header yes", "'Date' and 'From'; --columns names others"),
+    ("degrees dates.csv --epsilon 1 --columns From", "two names with a comma"),
+    ("degrees dates.csv --epsilon 1 --columns From,Two", "the two names in --columns"),
+    ("degrees ok.csv --epsilon 1 --nodes names.csv", "several columns"),
+    ("degrees graph.graphml --epsilon 1 --nodes staff.txt", "lists its own vertices"),
+    ("degrees book.xlsx --epsilon 1", "Save a spreadsheet as CSV"),
+    ("degrees header.csv --epsilon 1", "names no vertex"),
+    ("degrees single.csv --epsilon 1", "expected two vertex labels"),
+    ("report ok.csv --epsilon 1 --output report.docx", ".html or .json"),
+    ("report ok.csv --epsilon 1 --cuts", "--cut"),
+    ("report ok.csv --epsilon 1,2", "--epsilon"),
+    ("report ok.csv staff.txt --epsilon 1", "unexpected extra argument"),
+    ("communities ok.csv --epsilon 1 --communities four", "auto or a number"),
+    ("statistic ok.csv diameter --epsilon 1", "one of components"),
+    ("spectrum ok.csv --epsilon 1 --k 0", "k must be an integer"),
+    ("max-cut ok.csv --epsilon 1 --option rank=4", "name it with --mechanism"),
     ("degrees plantedcut --epsilon 1", "did you mean planted-cut"),
     ("degrees planted-cut --epsilon 1 --nodes 9", "a dataset needs none of them"),
     ("degrees . --epsilon 1", "is a folder"),
@@ -159,6 +212,11 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "table.json": json.dumps([["eva", "fay"]]),
         "ok.csv": "source,target\n1,2\n2,3\n",
         "staff.txt": "\n".join(STAFF),
+        "dates.csv": "Date,From,To\n2024-01-05,ann,bob\n2024-01-06,cem,ann\n",
+        "graph.graphml": "\n".join(nx.generate_graphml(nx.path_graph(["eva", "fay"]))),
+        "book.xlsx": "PK\3\4\0",
+        "header.csv": "source,target\n",
+        "single.csv": "eva\ngus\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)

@@ -95,11 +95,6 @@ def draw_degrees(axes: Axes, result: Any) -> None:
     axes.fill_between(degree, low, high, **band)
     axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6)
     axes.set(xscale="log", yscale="log", xlim=(1, 1.15 * max(share.size, 2)), ylim=(floor, 1.4))
-    mean = result.mean_degree
-    if 1 < mean < share.size:
-        axes.axvline(mean, color=GREY, linewidth=0.8, linestyle="--")
-        beside: Any = {"xycoords": ("data", "axes fraction"), "xytext": (-4, 6), "textcoords": "offset points"}
-        axes.annotate(f"mean {mean:.3g}", (mean, 0), **beside, color=GREY, fontsize=9, ha="right")
     axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
     base.without_frame(axes, "top", "right")
     axes.set_title("line: released; shaded: noise of each number, 95 %", fontsize=9, loc="left", color=ACROSS)

@@ -26,8 +26,6 @@ from distributed import Client, LocalCluster
 from dpgraph.distributed import graph as distributed_graph
 from dpgraph.distributed import sweeps, triangles
 from dpgraph.distributed import tables as tables_of_edges
-from dpgraph.distributed.blocks import Block, Edges
-from dpgraph.graph import WeightGrid
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.privacy import noise
@@ -380,15 +378,3 @@ def test_what_is_public_is_checked_before_the_debit(client, edges, tmp_path):
     with pytest.raises(dpgraph.InvalidParameterError, match="'cost'"):
         dpgraph.private_degrees(table, epsilon=1.0, weight="cost", max_weight=1.0, accountant=budget)
     assert budget.spent == (0.0, 0.0)
-
-
-def test_a_block_keeps_its_entries_in_a_file_without_a_name_and_moves_with_them(edges, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    rules = Edges(N, "source", "target", "weight", directed=False, blocks=1)
-    block = Block.build(rules.arcs(edges, None), rules, 0, WeightGrid.of(1.0))
-    moved = pickle.loads(pickle.dumps(block))
-    rows = np.array([7, 3, 399])
-    one = dpgraph.inputs.graphs.open_graph(dpgraph.edge_frame(edges, nodes=N), weight="weight", max_weight=1.0).read()
-    assert abs(moved.rows(rows).matrix(N) - one.adjacency[rows]).max() == 0.0
-    assert block.__sizeof__() < 10 * N < 8 * one.adjacency.nnz
-    assert not list(tmp_path.iterdir())

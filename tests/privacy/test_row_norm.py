@@ -11,7 +11,6 @@ from scipy import stats
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
-from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import row_norm
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import query_grid
@@ -37,10 +36,6 @@ BODIES = [
 
 def rng(seed=0):
     return np.random.default_rng(seed)
-
-
-def name_of(ball):
-    return f"{type(ball).__name__} {ball.columns}{', shifts' if ball.shifts else ''}"
 
 
 def all_rows(ball, far):
@@ -236,21 +231,6 @@ def test_rows_come_in_batches(monkeypatch):
     assert first.shape == (100, 4)
     assert np.all(norm.ball.size(first) <= radii)
     assert len(set(radii.tolist())) > 30
-
-
-def test_variances_of_many_queries_and_numbers_are_finite():
-    for ball in (CrossPolytope(256, shifts=True), CrossPolytope(256, shifts=False), Range(256)):
-        assert np.isfinite(RowNorm(48, ball).variances(1e6)).all()
-
-
-@each(
-    "arguments",
-    [(0, CrossPolytope(3, shifts=True)), (2, CrossPolytope(1, shifts=True)), (2, Range(3), 1.1), (2, Range(3), 0.0)],
-    parts=2,
-)
-def test_what_is_no_norm_of_rows_is_refused(arguments):
-    with pytest.raises(DPGraphError, match="internal"):
-        RowNorm(*arguments)
 
 
 # --- a release up to a constant ---------------------------------------------------------------------------------------

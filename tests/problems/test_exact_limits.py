@@ -10,7 +10,6 @@ import pytest
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.evaluate import csp_value, cut_value
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.units import in_binary_units
 
 GRAPH = nx.gnm_random_graph(40, 160, seed=1)
 COLOURS = TwoCSP.from_networkx(nx.gnm_random_graph(20, 60, seed=0), "coloring", 3)
@@ -131,14 +130,3 @@ def test_scales_that_round_weights_leave_the_bound_as_tight(scale):
     one, other = max_cut(A, rng=0), max_cut(scale * A, rng=0)
     assert other.value / scale == pytest.approx(one.value, rel=1e-12)
     assert other.upper_bound / scale == pytest.approx(one.upper_bound, rel=1e-5)
-
-
-def test_units_keep_numbers_whole_and_lose_nothing():
-    numbers, exponent = in_binary_units(np.array([6.0, -10.0, 0.0]))
-    assert (numbers.tolist(), exponent) == ([3.0, -5.0, 0.0], 1)
-    numbers, exponent = in_binary_units(np.array([1e-300, 3e-300]))
-    assert np.array_equal(np.ldexp(numbers, exponent), [1e-300, 3e-300])
-    assert in_binary_units(np.zeros(2))[1] == 0
-    for beyond in ([1e308, 1e308], [1e300, 1e-300]):
-        with pytest.raises(InvalidParameterError):
-            in_binary_units(np.array(beyond))

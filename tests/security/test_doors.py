@@ -23,7 +23,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.utils import check_array
 
@@ -250,19 +249,6 @@ def test_the_words_of_a_refusal_do_not_depend_on_what_is_odd_or_where():
             said[door.label, re.sub(r"\d+", "#", seen.message)[:60]].add(seen.message)
     assert len(said) > 60
     assert {key: words for key, words in said.items() if len(words) > 1} == {}
-
-
-def test_a_frame_of_nullable_integers_is_answered_unless_a_number_is_missing():
-    frame = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}, dtype="Int64")
-    as_floats = dpgraph.private_covariance(frame.astype(float), epsilon=1.0, rng=0, max_norm=9.0)
-    assert np.array_equal(dpgraph.private_covariance(frame, epsilon=1.0, rng=0, max_norm=9.0).matrix, as_floats.matrix)
-    frame.loc[1, "a"] = pd.NA
-    accountant = PrivacyAccountant(epsilon=2.0)
-    with pytest.raises(InvalidParameterError, match="missing"):
-        dpgraph.private_covariance(frame, epsilon=1.0, accountant=accountant)
-    with pytest.raises(InvalidParameterError, match=r"entries of type string|entries of type str"):
-        dpgraph.private_covariance(frame.astype("string"), epsilon=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == 1.0  # the type of a column is public
 
 
 RECORDS = [np.array([41200.5, 58999.25, 120345.0]), [[1.0, 2j]], [[1.0], ["58999.25"]], np.array([["58999.25"]])]

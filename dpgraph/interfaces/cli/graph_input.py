@@ -14,10 +14,10 @@ import numpy as np
 
 from dpgraph import datasets
 from dpgraph.arguments import check_choice
-from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
 from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
+from dpgraph.inputs.public_nodes import numbered, vertex_lines
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
 from dpgraph.interfaces.cli.outputs import say
@@ -66,6 +66,9 @@ class GraphReading:
         metavar="exact|strip|casefold",
     )
     encoding: str = _reads("utf-8", "How the text is written: cp1252, say, for files of older Windows programs.")
+    columns: str | None = _reads(
+        None, "The two columns of a table that hold the ends of an edge. Default: the first two.", metavar="NAME,NAME"
+    )
     format: str = _reads("auto", f"auto, or one of {', '.join(get_args(datasets.readers.Format)[1:])}.", metavar="NAME")
     symmetrize: bool = _reads(
         False,
@@ -102,7 +105,16 @@ class GraphReading:
             symmetrize=self.symmetrize,
             rules=NameRules(self.unknown, self.normalize),  # type: ignore[arg-type]  # which say what they take
             encoding=self.encoding,
+            columns=self._ends(),
         )
+
+    def _ends(self) -> tuple[str, str] | None:
+        if self.columns is None:
+            return None
+        first, comma, second = (part.strip() for part in self.columns.partition(","))
+        if not first or not second or not comma:
+            raise InvalidParameterError(f"--columns takes two names with a comma between; got {self.columns!r}")
+        return first, second
 
     def file(self, graph: str) -> Path | None:
         """The file of this name, or None if it may be a dataset."""
@@ -121,8 +133,8 @@ class GraphReading:
             close = [] if graph in known else difflib.get_close_matches(graph, known, n=1)
             meant = f" (did you mean the dataset {close[0]}?)" if close else ""
             raise InvalidParameterError(
-                "--nodes, --format, --labels, --header, --unknown, --normalize, --encoding and --symmetrize describe a "
-                f"file; there is no file {graph!r}{meant}, and a dataset needs none of them"
+                "--nodes, --format, --labels, --header, --unknown, --normalize, --encoding, --columns and --symmetrize "
+                f"describe a file; there is no file {graph!r}{meant}, and a dataset needs none of them"
             )
         if weight is not None and graph in known and known[graph].collection != "gset":
             raise InvalidParameterError(f"--weight: the edges of dataset {graph} have no weights")
@@ -146,13 +158,11 @@ class GraphReading:
                     "--nodes must be the word file, a number, or the name of a file of one vertex a line; got "
                     f"{self.nodes!r}"
                 ) from None
-        lines = [line.strip() for line in read_text(path).splitlines()]
-        try:
-            return [line if self.labels == "str" else int(line) for line in lines if line]
-        except ValueError:
-            if self.labels == "auto":
-                return [line for line in lines if line]
-            raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)") from None
+        names = vertex_lines(Path(path), self.encoding)
+        vertices = names if self.labels == "str" else numbered(names)
+        if self.labels == "int" and vertices is names:
+            raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)")
+        return list(vertices)
 
 
 @dataclass(frozen=True, kw_only=True)
