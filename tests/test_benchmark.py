@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from dpgraph.interfaces.benchmark.base import BLIND, DENSE, EXACT
-from dpgraph.interfaces.benchmark.runs import TASKS, Outcome, Run, carried_out
+from dpgraph.interfaces.benchmark.runs import Outcome, Run, carried_out
 from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of
+from dpgraph.interfaces.benchmark.tasks import BLIND, DENSE, EXACT, TASKS
 from dpgraph.interfaces.cli import benchmark as command
 from dpgraph.interfaces.cli import main
 
@@ -65,9 +65,10 @@ def blocks():
 @pytest.mark.parametrize("problem", TASKS)
 def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(problem, blocks):
     task = TASKS[problem](sparse.csr_array(blocks))
-    exact, blind = (task.judge(answer(np.random.default_rng(0))) for answer in (task.exact, task.blind))
-    answer = task.judge(task.release("auto", 30.0, 1e-6, 0))
-    for measure, best, least, found in zip(task.measures, exact, blind, answer, strict=True):
+    problem = task.problem
+    exact, blind = (task.judge(give(task, np.random.default_rng(0))) for give in (problem.solved, problem.blind))
+    answer = task.judge(problem.answer(task.adjacency, "auto", epsilon=30.0, delta=1e-6, rng=0))
+    for measure, best, least, found in zip(problem.measures, exact, blind, answer, strict=True):
         sign = 1 if measure.higher_is_better else -1
         assert sign * best > sign * least, measure
         # Of twenty seeds the worst came 0.93 of the way.
@@ -77,13 +78,14 @@ def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(prob
 @pytest.mark.parametrize("problem", TASKS)
 def test_every_mechanism_of_every_problem_answers_or_refuses_on_a_small_graph(problem, blocks):
     task, seen = TASKS[problem](sparse.csr_array(blocks)), {}
-    for name in task.mechanisms([*task.usual, *task.others]):
+    names = [*task.problem.usual, *task.problem.others]
+    for name in task.mechanisms(names):
         outcome = carried_out(task, Run("x", 72, 1, problem, name, 2.0, 1e-6, 0))
-        assert len(outcome.values) == len(task.measures)
+        assert len(outcome.values) == len(task.problem.measures)
         seen[name] = outcome.note
         assert outcome.note in ("", "halted"), (name, outcome.note)
         assert not any(map(math.isnan, outcome.values))
-    assert set(seen) == {*task.usual, *task.others}
+    assert set(seen) == set(names)
 
 
 def test_a_halt_counts_as_an_answer_that_does_not_look_and_a_refusal_as_none():

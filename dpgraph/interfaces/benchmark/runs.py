@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import os
 import time
@@ -14,40 +13,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError, MechanismHalted
-from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Task
-from dpgraph.interfaces.benchmark.numbers import DegreeDistribution, Degrees, Triangles
-from dpgraph.interfaces.benchmark.partitions import Bisection, CommunitiesTask, Cut
-from dpgraph.interfaces.benchmark.spaces import Embedding
+from dpgraph.interfaces.benchmark.tasks import BLIND, EXACT, TASKS, Task
 from dpgraph.result import csv_text
 
-TASKS: dict[str, type[Task]] = {
-    "cut": Cut,
-    "bisection": Bisection,
-    "communities": CommunitiesTask,
-    "embedding": Embedding,
-    "degrees": Degrees,
-    "degree-distribution": DegreeDistribution,
-    "counts": Triangles,
-}
 HALTED, REFUSED = "halted", "refused"
 COLUMNS = (
     "graph", "vertices", "edges", "problem", "mechanism", "epsilon", "delta", "seed", "version", "measure", "value",
     "note", "seconds",
 )  # fmt: skip
 Key = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PublicGraph:
-    """A graph that anybody may know: its name and its edges, which count 1."""
-
-    name: str
-    adjacency: sparse.csr_array
 
 
 @dataclass(frozen=True)
@@ -66,8 +44,7 @@ class Run:
     @property
     def key(self) -> Key:
         """What tells it from other runs: the columns up to the measure."""
-        spends = self.epsilon is not None
-        budget = (f"{self.epsilon:g}", f"{self.delta:g}") if spends else ("", "")
+        budget = ("", "") if self.epsilon is None else (f"{self.epsilon:g}", f"{self.delta:g}")
         size = (str(self.vertices), str(self.edges))
         return (self.graph, *size, self.problem, self.mechanism, *budget, str(self.seed), version("dpgraph"))
 
@@ -95,46 +72,41 @@ class Plan:
     def checked(self) -> Plan:
         """The same with the names of :data:`TASKS`; InvalidParameterError for a problem or mechanism that is none."""
         wanted = list(TASKS if "all" in self.problems else self.problems)
-        for name in wanted:
-            if name not in TASKS:
-                raise InvalidParameterError(f"--problem must be all or some of {', '.join(TASKS)}; got {name!r}")
+        if other := [name for name in wanted if name not in TASKS]:
+            raise InvalidParameterError(f"--problem must be all or some of {', '.join(TASKS)}; got {other[0]!r}")
         known = dict.fromkeys(name for problem in wanted for name in (*TASKS[problem].usual, *TASKS[problem].others))
-        for name in self.mechanisms:
-            if name not in known:
-                raise InvalidParameterError(f"--mechanism must be some of {'; '.join(known)}; got {name!r}")
+        if other := [name for name in self.mechanisms if name not in known]:
+            raise InvalidParameterError(f"--mechanism must be some of {'; '.join(known)}; got {other[0]!r}")
         return replace(self, problems=list(dict.fromkeys(wanted)), epsilons=sorted(set(self.epsilons)))
 
-    def of(self, graph: PublicGraph, problem: str) -> Iterator[Run]:
+    def of(self, graph: str, task: Task, problem: str) -> Iterator[Run]:
         """All runs of a problem on a graph, the first of every mechanism before the second of any."""
-        A = graph.adjacency
-        size = (graph.name, A.shape[0], A.nnz // 2, problem)
+        size = (graph, task.n, task.adjacency.nnz // 2, problem)
         yield Run(*size, EXACT, None, self.delta, self.seed)
         for seed in range(self.seed, self.seed + self.runs):
             yield Run(*size, BLIND, None, self.delta, seed)
-            for mechanism in TASKS[problem](A).mechanisms(self.mechanisms):
+            for mechanism in task.mechanisms(self.mechanisms):
                 for epsilon in self.epsilons:
                     yield Run(*size, mechanism, epsilon, self.delta, seed)
 
 
 def carried_out(task: Task, run: Run) -> Outcome:
     """Do a run. One that halts has answered without looking at the edges, and is judged as such an answer."""
-    start, note, generator = (
-        time.process_time(),
-        "",
-        np.random.default_rng([1, run.seed]),
-    )  # not that of the mechanisms, nor of what judges them
+    # Its generator is neither that of the mechanisms nor that of what judges them.
+    problem, generator, start, note = task.problem, np.random.default_rng([1, run.seed]), time.process_time(), ""
     try:
         if run.epsilon is None:
-            answer = task.exact(generator) if run.mechanism == EXACT else task.blind(generator)
+            answer = (problem.solved if run.mechanism == EXACT else problem.blind)(task, generator)
         else:
-            answer = task.release(run.mechanism, run.epsilon, run.delta, run.seed)
+            budget = {"epsilon": run.epsilon, "delta": run.delta, "rng": run.seed}
+            answer = problem.answer(task.adjacency, run.mechanism, **budget)
     except MechanismHalted:
-        answer, note = task.blind(generator), HALTED
+        answer, note = problem.blind(task, generator), HALTED
     except DPGraphError as error:
-        nothing = (math.nan,) * len(task.measures)
+        nothing = (math.nan,) * len(problem.measures)
         return Outcome(nothing, f"{REFUSED}: {' '.join(str(error).split())}", time.process_time() - start)
     seconds = time.process_time() - start
-    return Outcome(tuple(float(value) for value in task.judge(answer)), note, seconds)
+    return Outcome(tuple(map(float, task.judge(answer))), note, seconds)
 
 
 class Table:
@@ -154,7 +126,7 @@ class Table:
         text = read_text(path) if path.is_file() else ""
         table = cls(partial(_append, path), new="\n" not in text)
         whole = text[: text.rfind("\n") + 1]
-        rows = list(csv.reader(io.StringIO(whole)))
+        rows = list(csv.reader(whole.splitlines()))
         if text and (not rows or tuple(rows[0]) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows)):
             raise DatasetError(f"{path} is no table of runs of this command; give --output another name")
         place = COLUMNS.index("measure")
@@ -164,8 +136,8 @@ class Table:
         for key, measured in found.items():
             names = _measures(key[COLUMNS.index("problem")])
             if names and all(name in measured for name in names):
-                values = tuple(float(measured[name][0]) for name in names)
                 note, seconds = measured[names[0]][1:]
+                values = tuple(float(measured[name][0]) for name in names)
                 table.outcomes[key] = Outcome(values, note, float(seconds))
         if whole != text:
             write_atomically(path, whole)
@@ -175,10 +147,8 @@ class Table:
         """Append a run."""
         self.outcomes[run.key] = outcome
         if self._write is not None:
-            rows = [
-                (*run.key, name, f"{value:.6g}", outcome.note, f"{outcome.seconds:.3g}")
-                for name, value in zip(_measures(run.problem), outcome.values, strict=True)
-            ]
+            measured = zip(_measures(run.problem), outcome.values, strict=True)
+            rows = [(*run.key, name, f"{x:.6g}", outcome.note, f"{outcome.seconds:.3g}") for name, x in measured]
             text = csv_text(COLUMNS, list(zip(*rows, strict=True)))
             self._write(text if self._new else text.partition("\n")[2])
             self._new = False

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from dpgraph.interfaces.benchmark.base import BLIND, EXACT, Measure
-from dpgraph.interfaces.benchmark.runs import HALTED, REFUSED, TASKS, Outcome, Run
+from dpgraph.interfaces.benchmark.runs import HALTED, REFUSED, Outcome, Run
+from dpgraph.interfaces.benchmark.tasks import BLIND, EXACT, TASKS, Measure
 from dpgraph.plot.panels import Panel
 
 #: Numbers below this are zero but for rounding.
@@ -19,7 +19,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Cell:
-    """Runs of a mechanism at one budget (None for those that spend nothing), judged by one measure."""
+    """Runs of a mechanism at one budget (None for those that spend nothing), judged by one measure.
+
+    `mean` is NaN where the mechanism refused, `half`, half of its 95 % interval (Student's t), where there are
+    fewer than two runs.
+    """
 
     graph: str
     problem: str
@@ -27,22 +31,11 @@ class Cell:
     mechanism: str
     epsilon: float | None
     delta: float
-    values: tuple[float, ...]
+    runs: int
+    mean: float
+    half: float
     halts: int
     refusal: str
-
-    @property
-    def mean(self) -> float:
-        """Mean over the runs; NaN where the mechanism refused."""
-        return float(np.mean(self.values)) if self.values else math.nan
-
-    @property
-    def half(self) -> float:
-        """Half the width of the 95 % interval of the mean (Student's t); NaN for a single run."""
-        number = len(self.values)
-        if number < 2:
-            return math.nan
-        return float(stdtrit(number - 1, 0.975) * np.std(self.values, ddof=1) / math.sqrt(number))
 
 
 def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> list[Cell]:
@@ -52,34 +45,34 @@ def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> list[Cell]:
         groups.setdefault((run.graph, run.problem, run.mechanism, run.epsilon), []).append((run, outcome))
     cells = []
     for (graph, problem, mechanism, epsilon), group in groups.items():
-        outcomes = [outcome for _, outcome in group]
-        refusal = next((outcome.note for outcome in outcomes if outcome.note.startswith(REFUSED)), "")
-        halts = sum(outcome.note == HALTED for outcome in outcomes)
+        notes = [outcome.note for _, outcome in group]
+        refusal = next((note for note in notes if note.startswith(REFUSED)), "")
         for at, measure in enumerate(TASKS[problem].measures):
-            values = tuple(outcome.values[at] for outcome in outcomes if not math.isnan(outcome.values[at]))
-            delta = group[0][0].delta
-            cells.append(Cell(graph, problem, measure, mechanism, epsilon, delta, values, halts, refusal))
+            values = np.array([outcome.values[at] for _, outcome in group])
+            values = values[~np.isnan(values)]
+            number, mean = values.size, float(values.mean()) if values.size else math.nan
+            half = math.nan
+            if number > 1:
+                half = float(stdtrit(number - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(number))
+            about = (graph, problem, measure, mechanism, epsilon, group[0][0].delta)
+            cells.append(Cell(*about, number, mean, half, notes.count(HALTED), refusal))
     return cells
 
 
 def as_markdown(cells: Sequence[Cell]) -> str:
     """A table for each problem and measure, with a line for each graph and mechanism and a column for each epsilon."""
     epsilons = sorted({cell.epsilon for cell in cells if cell.epsilon is not None})
-    runs = max((len(cell.values) for cell in cells), default=0)
     parts = [
         "**Not private**: exact numbers, for graphs that are public. Mean of the runs and half the width of its 95 % "
-        f"interval (Student's t), at most {runs} runs. Mechanisms that may spend a delta had delta = "
-        f"{cells[0].delta:g}. A run that halts is judged as the data-independent answer."
+        f"interval (Student's t), at most {max((cell.runs for cell in cells), default=0)} runs. Mechanisms that may "
+        f"spend a delta had delta = {cells[0].delta:g}. A run that halts is judged as the data-independent answer."
     ]
     for (problem, measure), group in _by_measure(cells):
-        title = (
-            f"### {problem}: {measure.name} ({measure.direction})\n\n{measure.meaning[0].upper()}{measure.meaning[1:]}."
-        )
+        meaning = f"{measure.meaning[0].upper()}{measure.meaning[1:]}."
+        title = f"### {problem}: {measure.name} ({measure.direction})\n\n{meaning}"
         parts.append(f"{title}\n\n{_markdown_table(group, epsilons)}")
     refusals = dict.fromkeys(f"- {c.graph}, {c.problem}, {c.mechanism}: {c.refusal}" for c in cells if c.refusal)
-    if refusals:
-        parts.append("\n".join(refusals))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "\n".join(refusals)] if refusals else parts) + "\n"
 
 
 def panels_of(cells: Sequence[Cell]) -> list[list[Panel]]:
@@ -90,8 +83,8 @@ def panels_of(cells: Sequence[Cell]) -> list[list[Panel]]:
         for (problem, measure), group in _by_measure([cell for cell in cells if cell.graph == graph]):
             curves: dict[str, list[tuple[float, float, float]]] = {}
             for cell in group:
-                if cell.epsilon is not None and cell.values:
-                    half = 0.0 if math.isnan(cell.half) else cell.half
+                if cell.epsilon is not None and cell.runs:
+                    half = float(np.nan_to_num(cell.half))
                     curves.setdefault(cell.mechanism, []).append((cell.epsilon, cell.mean, half))
             levels = {cell.mechanism: cell.mean for cell in group if cell.epsilon is None}
             row.append(Panel(f"{graph}: {problem}", measure.name, measure.higher_is_better, curves, levels))
@@ -107,8 +100,9 @@ def _by_measure(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, Measure], li
 def _markdown_table(cells: Sequence[Cell], epsilons: Sequence[float]) -> str:
     found = {(cell.graph, cell.mechanism, cell.epsilon): cell for cell in cells}
     lines = [["graph", "mechanism", *(f"ε = {epsilon:g}" for epsilon in epsilons)], ["---"] * (2 + len(epsilons))]
+    rows = dict.fromkeys((cell.graph, cell.mechanism) for cell in cells)
     for graph in dict.fromkeys(cell.graph for cell in cells):
-        names = dict.fromkeys(cell.mechanism for cell in cells if cell.graph == graph)
+        names = [mechanism for one, mechanism in rows if one == graph]
         for mechanism in sorted(names, key=lambda name: (name == EXACT, name == BLIND)):
             level = found.get((graph, mechanism, None))
             entries = [level or found.get((graph, mechanism, epsilon)) for epsilon in epsilons]
@@ -117,12 +111,8 @@ def _markdown_table(cells: Sequence[Cell], epsilons: Sequence[float]) -> str:
 
 
 def _entry(cell: Cell | None) -> str:
-    if cell is None or not cell.values:
-        return "refused" if cell is not None else ""
-    interval = "" if math.isnan(cell.half) else f" ± {_exact_zero(cell.half):.2g}"
-    return f"{_exact_zero(cell.mean):.3g}{interval}" + (f" ({cell.halts} halted)" if cell.halts else "")
-
-
-def _exact_zero(value: float) -> float:
-    """Zero for what rounding has left of it."""
-    return 0.0 if abs(value) < _ROUNDING else value
+    if cell is None or not cell.runs:
+        return "" if cell is None else "refused"
+    mean, half = (0.0 if abs(x) < _ROUNDING else x for x in (cell.mean, cell.half))
+    interval = "" if math.isnan(half) else f" ± {half:.2g}"
+    return f"{mean:.3g}{interval}" + (f" ({cell.halts} halted)" if cell.halts else "")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from scipy import sparse
 from tqdm import tqdm
 
 from dpgraph import datasets
 from dpgraph.arguments import check_epsilon
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.interfaces.benchmark.base import Task
-from dpgraph.interfaces.benchmark.runs import TASKS, Plan, PublicGraph, Run, Table, carried_out
+from dpgraph.interfaces.benchmark.runs import Plan, Run, Table, carried_out
+from dpgraph.interfaces.benchmark.tasks import TASKS
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
 from dpgraph.interfaces.cli.options import argument, option, written
@@ -71,7 +73,7 @@ class Benchmark(GraphReading):
         require_outputs(replace(self, output=None) if self.output == STDOUT else self)
         self._require_graphs()
         table = Table(show) if self.output == STDOUT else Table() if self.output is None else Table.read(self.output)
-        graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
+        graphs = [(name, self._public(name)) for name in dict.fromkeys(self.graphs)]
         note("NOT PRIVATE: exact numbers, for public graphs only")
         runs = self._carry_out(plan, graphs, table)
         cells = cells_of((run, table.outcomes[run.key]) for run in runs)
@@ -107,26 +109,26 @@ class Benchmark(GraphReading):
             if self.file(name) is None and name not in known:
                 self.read_graph(name)  # which says what is there
 
-    def _public(self, name: str) -> PublicGraph:
+    def _public(self, name: str) -> sparse.csr_array:
         """Read a graph."""
-        graph = PublicGraph("standard input" if name == "-" else name, self.read_graph(name).data)
-        if graph.adjacency.nnz == 0:
-            raise InvalidGraphError(f"{graph.name} has no edges: nothing can be measured")
-        return graph
+        adjacency = self.read_graph(name).data
+        if adjacency.nnz == 0:
+            raise InvalidGraphError(f"{name} has no edges: nothing can be measured")
+        return adjacency
 
-    def _carry_out(self, plan: Plan, graphs: Sequence[PublicGraph], table: Table) -> list[Run]:
+    def _carry_out(self, plan: Plan, graphs: Sequence[tuple[str, sparse.csr_array]], table: Table) -> list[Run]:
         """All runs; those that the table does not hold are done, graph by graph and problem by problem."""
-        groups = [(graph, problem, list(plan.of(graph, problem))) for graph in graphs for problem in plan.problems]
-        missing = sum(run.key not in table.outcomes for *_, runs in groups for run in runs)
-        with tqdm(total=missing, desc="runs", disable=not self.progress) as bar:
-            for graph, problem, runs in groups:
-                task: Task = TASKS[problem](graph.adjacency)
-                for run in runs:
-                    if run.key not in table.outcomes:
-                        bar.set_postfix_str(f"{graph.name}, {problem}, {run.mechanism}")
-                        table.add(run, carried_out(task, run))
-                        bar.update()
-        return [run for *_, runs in groups for run in runs]
+        asked = [
+            (TASKS[problem](adjacency), "standard input" if name == "-" else name, problem)
+            for (name, adjacency), problem in itertools.product(graphs, plan.problems)
+        ]
+        runs = [(task, run) for task, name, problem in asked for run in plan.of(name, task, problem)]
+        missing = [(task, run) for task, run in runs if run.key not in table.outcomes]
+        with tqdm(missing, desc="runs", disable=not self.progress) as bar:
+            for task, run in bar:
+                bar.set_postfix_str(f"{run.graph}, {run.problem}, {run.mechanism}")
+                table.add(run, carried_out(task, run))
+        return [run for _, run in runs]
 
 
 def _parts(texts: Sequence[str]) -> list[str]:
