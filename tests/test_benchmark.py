@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from dpgraph.interfaces.benchmark.runs import Outcome, Run, carried_out
-from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of
-from dpgraph.interfaces.benchmark.tasks import BLIND, DENSE, EXACT, TASKS
+from dpgraph.interfaces.benchmark import (
+    BLIND,
+    DENSE,
+    EXACT,
+    TASKS,
+    Outcome,
+    PublicGraph,
+    Run,
+    as_markdown,
+    carried_out,
+    cells_of,
+)
 from dpgraph.interfaces.cli import benchmark as command
 from dpgraph.interfaces.cli import main
 
@@ -41,9 +50,9 @@ def done(monkeypatch):
     """The runs that are really carried out."""
     seen = []
 
-    def spied(task, run):
+    def spied(graph, run):
         seen.append(run)
-        return carried_out(task, run)
+        return carried_out(graph, run)
 
     monkeypatch.setattr(command, "carried_out", spied)
     return seen
@@ -56,7 +65,12 @@ def rows(text):
 @pytest.fixture(scope="module")
 def blocks():
     graph = nx.planted_partition_graph(3, 24, 0.7, 0.05, seed=0)
-    return nx.to_scipy_sparse_array(graph, weight=None, dtype=float, format="csr")
+    return PublicGraph("x", nx.to_scipy_sparse_array(graph, weight=None, dtype=float, format="csr"))
+
+
+def one_run(problem, mechanism, epsilon, delta, seed):
+    budget = ("", "") if epsilon is None else (str(epsilon), str(delta))
+    return Run("x", "72", "1", problem, mechanism, *budget, str(seed), "0")
 
 
 # --- what is measured --------------------------------------------------------------------------------------------
@@ -64,11 +78,10 @@ def blocks():
 
 @pytest.mark.parametrize("problem", TASKS)
 def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(problem, blocks):
-    task = TASKS[problem](sparse.csr_array(blocks))
-    problem = task.problem
-    exact, blind = (task.judge(give(task, np.random.default_rng(0))) for give in (problem.solved, problem.blind))
-    answer = task.judge(problem.answer(task.adjacency, "auto", epsilon=30.0, delta=1e-6, rng=0))
-    for measure, best, least, found in zip(problem.measures, exact, blind, answer, strict=True):
+    task = TASKS[problem]
+    exact, blind = (task.judge(blocks, answer(blocks, np.random.default_rng(0))) for answer in (task.exact, task.blind))
+    answer = task.judge(blocks, task.release(blocks, "auto", epsilon=30.0, delta=1e-6, rng=0))
+    for measure, best, least, found in zip(task.measures, exact, blind, answer, strict=True):
         sign = 1 if measure.higher_is_better else -1
         assert sign * best > sign * least, measure
         # Of twenty seeds the worst came 0.93 of the way.
@@ -77,36 +90,33 @@ def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(prob
 
 @pytest.mark.parametrize("problem", TASKS)
 def test_every_mechanism_of_every_problem_answers_or_refuses_on_a_small_graph(problem, blocks):
-    task, seen = TASKS[problem](sparse.csr_array(blocks)), {}
-    names = [*task.problem.usual, *task.problem.others]
-    for name in task.mechanisms(names):
-        outcome = carried_out(task, Run("x", 72, 1, problem, name, 2.0, 1e-6, 0))
-        assert len(outcome.values) == len(task.problem.measures)
+    task, seen = TASKS[problem], {}
+    for name in task.mechanisms(72, [*task.usual, *task.others]):
+        outcome = carried_out(blocks, one_run(problem, name, 2.0, 1e-6, 0))
+        assert len(outcome.values) == len(task.measures)
         seen[name] = outcome.note
         assert outcome.note in ("", "halted"), (name, outcome.note)
         assert not any(map(math.isnan, outcome.values))
-    assert set(seen) == set(names)
+    assert set(seen) == {*task.usual, *task.others}
 
 
 def test_a_halt_counts_as_an_answer_that_does_not_look_and_a_refusal_as_none():
-    task = TASKS["cut"](sparse.csr_array(nx.to_scipy_sparse_array(nx.cycle_graph(40), dtype=float)))
-    halted = carried_out(task, Run("x", 40, 40, "cut", "coherence", 1.0, 1e-6, 3))
-    assert (halted.note, halted.values) == (
-        "halted",
-        carried_out(task, Run("x", 40, 40, "cut", BLIND, None, 1e-6, 3)).values,
-    )
-    refused = carried_out(task, Run("x", 40, 40, "cut", "noisy-power", 1.0, 0.0, 3))
+    graph = PublicGraph("x", sparse.csr_array(nx.to_scipy_sparse_array(nx.cycle_graph(40), dtype=float)))
+    halted = carried_out(graph, one_run("cut", "coherence", 1.0, 1e-6, 3))
+    blind = carried_out(graph, one_run("cut", BLIND, None, 1e-6, 3))
+    assert (halted.note, halted.values) == ("halted", blind.values)
+    refused = carried_out(graph, one_run("cut", "noisy-power", 1.0, 0.0, 3))
     assert refused.note.startswith("refused: ")
     assert "delta" in refused.note
     assert all(map(math.isnan, refused.values))
 
 
 def test_what_needs_n_times_n_numbers_is_left_out_of_large_graphs_unless_it_is_named():
-    large = TASKS["cut"](sparse.csr_array((DENSE + 1, DENSE + 1)))
-    assert large.mechanisms([]) == ["auto", "noisy-power"]
-    assert large.mechanisms(["gaussian"]) == ["gaussian"]
-    assert "gaussian" in TASKS["cut"](sparse.csr_array((DENSE, DENSE))).mechanisms([])
-    assert "gaussian" in TASKS["degrees"](sparse.csr_array((DENSE + 1, DENSE + 1))).mechanisms([])
+    task = TASKS["cut"]
+    assert task.mechanisms(DENSE + 1, []) == ["auto", "noisy-power"]
+    assert task.mechanisms(DENSE + 1, ["gaussian"]) == ["gaussian"]
+    assert "gaussian" in task.mechanisms(DENSE, [])
+    assert "gaussian" in TASKS["degrees"].mechanisms(DENSE + 1, [])
 
 
 # --- means and intervals -----------------------------------------------------------------------------------------
@@ -115,7 +125,7 @@ def test_what_needs_n_times_n_numbers_is_left_out_of_large_graphs_unless_it_is_n
 def outcomes(problem, mechanism, epsilon, values, notes=()):
     for seed, value in enumerate(values):
         note = notes[seed] if seed < len(notes) else ""
-        yield Run("g|h", 9, 8, problem, mechanism, epsilon, 1e-6, seed), Outcome((value,), note)
+        yield one_run(problem, mechanism, epsilon, 1e-6, seed)._replace(graph="g|h"), Outcome((value,), note)
 
 
 @pytest.fixture
@@ -132,7 +142,7 @@ def cells():
 
 def test_the_tables_hold_the_mean_and_the_interval_of_students_t(cells):
     half = stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3)
-    text = as_markdown(cells)
+    text = as_markdown(cells, 1e-6)
     assert "Share of the edges across the cut." in text
     assert f"| g\\|h | auto | 0.7 ± {half:.2g} (1 halted) | 0.8 |" in text
     assert "| g\\|h | gaussian | refused |  |" in text
@@ -164,11 +174,11 @@ def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_pri
 
 
 def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone_lost(run, done, tmp_path, monkeypatch):
-    def stopped(task, run):
+    def stopped(graph, run):
         if len(done) == 7:
             raise KeyboardInterrupt
         done.append(run)
-        return carried_out(task, run)
+        return carried_out(graph, run)
 
     with monkeypatch.context() as patch:
         patch.setattr(command, "carried_out", stopped)
@@ -181,7 +191,7 @@ def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone
     done.clear()
     assert run("five-cycle", *QUICK, "--output", "runs.csv")[0] == 0
     assert len(done) == 2 * (3 * 2 * 2 + 1 + 2) - 7
-    assert not {run.key for run in first} & {run.key for run in done}
+    assert not {*first} & {*done}
     done.clear()
     again = run("five-cycle", *QUICK, "--output", "runs.csv")
     assert (again[0], done) == (0, [])

@@ -221,17 +221,6 @@ def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_p
     assert "symmetrize=" not in err
 
 
-def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
-    path = tmp_path / "names.csv"
-    path.write_text('0,1\n"(1, 2)","(2, 3)"\n')
-    assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
-    assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
-    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1", "--mechanism", "gaussian")[2]
-    empty = tmp_path / "empty.txt"
-    empty.write_text("")
-    assert "with --nodes if" in run("max-cut", empty, *PRIVACY)[2]
-
-
 def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_path):
     # A 5-cycle has no spectral gap that could be certified at this budget.
     arguments = ["max-cut", "five-cycle", "--epsilon", "0.1", "--delta", "1e-6", "--mechanism", "coherence"]
@@ -327,18 +316,6 @@ def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
         assert tuple(map(str, converted)) == tuple(map(str, nodes))
 
 
-@each(
-    "output, message",
-    [("out.xyz", "must end in"), ("out", "must end in"), ("missing/out.txt", "does not exist")],
-    parts=2,
-)
-def test_convert_refuses_outputs_that_it_cannot_write(run, tmp_path, monkeypatch, output, message):
-    monkeypatch.chdir(tmp_path)
-    status, _, err = run("convert", "five-cycle", output)
-    assert status == 2
-    assert message in one_clear_line(err)
-
-
 def test_datasets_are_listed_and_fetched_by_name(run):
     status, out, _ = run("datasets", "list")
     assert status == 0
@@ -361,13 +338,6 @@ def test_help_is_printed_for_every_command(run, arguments):
     status, out, err = run(*arguments)
     assert (status, err) == (0, "")
     assert "Usage: dpgraph" in out
-
-
-def test_the_help_of_max_cut_teaches_what_is_private_and_what_is_not(run):
-    _, out, _ = run("max-cut", "--help")
-    text = " ".join(out.replace("│", " ").split())
-    for lesson in ("edge-level differential privacy", "The vertices themselves are public", "NOT PRIVATE", "Example:"):
-        assert lesson in text
 
 
 def test_version_and_unknown_commands(run):

@@ -319,26 +319,6 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
     assert "secret" not in err
 
 
-@each(
-    "command",
-    [
-        ["max-cut", "planted-cut", *PRIVACY],
-        ["spectrum", "planted-cut", *PRIVACY],
-        ["embed", "planted-cut", "--epsilon", "20", "--delta", "1e-6"],
-        ["communities", "planted-cut", "--epsilon", "2"],
-        ["marginals", "survey.csv", *PRIVACY, "--categories", "values.json"],
-        ["benchmark", "five-cycle", "--runs", "1", "--epsilon", "1", "--problem", "degrees"],
-    ],
-    parts=2,
-)
-def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
-    status, out, err = run(*command, "--progress")
-    assert status == 0
-    assert ("runs" if command[0] == "benchmark" else "released") in err
-    assert run(*command)[2].replace("NOT PRIVATE: exact numbers, for public graphs only\n", "") == ""
-    assert "\r" not in out
-
-
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
@@ -367,43 +347,6 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
 
 
 # --- options of strategies ---------------------------------------------------------------------------------------
-
-
-@each(
-    "command, mechanism, option, others",
-    [
-        (["max-bisection", "planted-cut"], "noisy-power", None, "none"),
-        (["csp", "planted-cut"], "bounded-iterates", None, "none"),
-        (["csp", "planted-cut", "--adjacency", "edge"], "randomized-response", None, "none"),
-        (["embed", "planted-cut"], "noisy-power", None, "none"),
-        (["covariance", "numbers.csv"], "wishart-difference", None, "none"),
-        (["count", "planted-cut"], "smooth", None, "none"),
-    ],
-    parts=2,
-)
-def test_every_command_with_strategies_takes_their_options(
-    run, tmp_path, monkeypatch, command, mechanism, option, others
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "numbers.csv").write_text("a,b\n0.1,0.2\n0.3,0.1\n")
-    given = [*command, "--epsilon", 4, "--delta", 1e-6, "--mechanism", mechanism]
-    status, out, err = run(*given, "--option", "magic=1")
-    assert (status, out) == (2, "")
-    assert f"--option magic: the options of {mechanism} are {others}" in err
-    if option is not None:
-        status, _, err = run(*given, "--option", option, "--report", "report.json", "--seed", 0)
-        assert (status, err) == (0, "")
-        name, value = option.split("=")
-        stated = json.loads((tmp_path / "report.json").read_text())["parameters"]["mechanism"]
-        assert f"{name}={value.title()}" in stated or f"{name}={value!r}" in stated
-
-
-def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
-    arguments = ["planted-cut", *PRIVACY, "--mechanism", "noisy-power", "--seed", 1]
-    _, real, _ = run("max-cut", *arguments)
-    _, dry, _ = run("max-cut", *arguments, "--dry-run")
-    for name in ("total weight", "cut weight"):
-        assert next(line for line in real.splitlines() if line.startswith(name)) in dry
 
 
 def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):

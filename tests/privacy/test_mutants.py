@@ -26,9 +26,8 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.row_norm import NUMBER
+from dpgraph.problems import labels as label_problems
 from dpgraph.problems.counts import degrees as degree_problem
-from dpgraph.problems.cut import private as cut_problem
-from dpgraph.problems.cut import strategies as cut_strategies
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
@@ -36,6 +35,7 @@ from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import densest as peeling
 from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
+from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.eigenspaces import krylov, spectrum, vector
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
@@ -346,7 +346,7 @@ def exact_graph_is_cut_in_place_of_the_answers(monkeypatch):
         released = randomized_response.release_flipped_graph(graph, call)
         return dataclasses.replace(released, adjacency=graph.adjacency)
 
-    monkeypatch.setattr(cut_strategies, "release_flipped_graph", exact)
+    monkeypatch.setattr(label_problems, "release_flipped_graph", exact)
 
 
 def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
@@ -355,13 +355,13 @@ def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
 
 
 def exact_value_in_a_result_field(monkeypatch):
-    release = cut_problem.release_cut_weight
+    release = label_problems.release_value
 
-    def exact(graph, labels, call):
-        estimate = release(graph, labels, call)
-        return estimate._replace(std=estimate.std + 1e-9 * weights._crossing(graph, labels))
+    def exact(edges, labels, call):
+        estimate = release(edges, labels, call)
+        return estimate._replace(std=estimate.std + 1e-9 * edges.value(labels))
 
-    monkeypatch.setattr(cut_problem, "release_cut_weight", exact)
+    monkeypatch.setattr(label_problems, "release_value", exact)
 
 
 def scale_that_depends_on_the_data(monkeypatch):
@@ -487,8 +487,8 @@ def log_coherence_at_half_its_bound(monkeypatch):
 
 
 def edges_of_a_cut_counted_at_both_ends(monkeypatch):
-    crossing = weights._crossing
-    monkeypatch.setattr(weights, "_crossing", lambda graph, labels: 2 * crossing(graph, labels))
+    value = RelatedEdges.value
+    monkeypatch.setattr(RelatedEdges, "value", lambda edges, labels: 2 * value(edges, labels))
 
 
 def tables_at_the_price_of_edges(monkeypatch):

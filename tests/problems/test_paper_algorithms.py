@@ -8,8 +8,8 @@ import dpgraph
 from dpgraph.datasets import planted_csp, planted_cut_sparse
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import Graph
-from dpgraph.problems.cut import solve
 from dpgraph.problems.low_rank import projected
+from dpgraph.problems.released_solvers import Cut
 from dpgraph.releases.random_graph import add_random_graph
 from dpgraph.sos.cut import solver as cut_solver
 from dpgraph.strategies import Coherence
@@ -99,8 +99,8 @@ def test_communities_are_certified_but_no_cut_so_a_cut_halts(mechanism):
 
 def test_an_answer_at_chance_level_halts(planted, monkeypatch):
     """Whatever the solver found, a cut that is no better than random halves is not returned."""
-    half = solve.Cut(np.arange(300, dtype=np.int8) % 2, None)
-    monkeypatch.setattr("dpgraph.problems.cut.strategies.solve", lambda *_args, **_kwargs: half)
+    half = Cut(np.arange(300, dtype=np.int8) % 2, None)
+    monkeypatch.setattr("dpgraph.problems.labels.cut_matrix", lambda *_args, **_kwargs: half)
     with pytest.raises(MechanismHalted) as halt:
         dpgraph.private_max_cut(planted, epsilon=8.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert halt.value.stage == "advantage"

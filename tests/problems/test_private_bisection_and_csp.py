@@ -8,8 +8,7 @@ import pytest
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems import low_rank
-from dpgraph.problems.csp import strategies as csp_strategies
+from dpgraph.problems import low_rank, released_solvers
 from dpgraph.problems.options import Coherence
 
 DELTA = 1e-6
@@ -69,8 +68,8 @@ def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, m
     ran = []
     for owner, name, label in (
         (low_rank, "projected", "projection"),
-        (csp_strategies, "solve_csp", "low rank"),
-        (csp_strategies, "solve_by_moments", "moments"),
+        (released_solvers, "solve_csp", "low rank"),
+        (released_solvers, "solve_by_moments", "moments"),
     ):
         honest = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k))

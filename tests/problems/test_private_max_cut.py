@@ -9,7 +9,7 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.problems.cut.strategies import CUTS
+from dpgraph.problems.labels import CUTS
 from dpgraph.strategies import Coherence, Projector
 from tests.about import each
 

@@ -11,14 +11,13 @@ from dpgraph.bounds.histogram import column_diameter, encoded_sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import as_counted_histogram
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.privacy import PrivacyAccountant, gdp_mu
+from dpgraph.privacy import PrivacyAccountant
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
-MU = gdp_mu(1.0, 1e-6)
 SHAPES = ("gaussian", "ellipsoid", "factorization")
 
 
@@ -80,33 +79,6 @@ def test_large_matrices_have_a_bound_between_the_diameter_and_the_old_charge(mon
 
 
 # --- less noise --------------------------------------------------------------------------------------------------
-
-
-def test_replaced_records_cost_the_stated_multiples_of_the_noise_parameter():
-    """In units of 1/mu: prefix sums of 256 counts cost 5.06, and counts 2.00, when columns were charged twice."""
-    budget = {"adjacency": "replace", "mechanism": "factorization", **BUDGET}
-    assert MU * expected_error(prefix_sums(256), **budget) < 3.15
-    assert MU * expected_error(np.eye(256), **budget) == pytest.approx(math.sqrt(2 * 255 / 256), rel=1e-3)
-    assert MU * expected_error(np.eye(256), **budget | {"mechanism": "gaussian"}) == pytest.approx(
-        math.sqrt(2), rel=1e-9
-    )
-
-
-@each(
-    "mechanism, d, N, seed",
-    [
-        (mechanism, d, N, seed)
-        for mechanism in [*SHAPES, "auto"]
-        for d, N, seed in [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)]
-    ],
-    parts=2,
-)
-def test_no_shape_costs_more_than_twice_that_for_a_record_more_or_less(d, N, seed, mechanism):
-    A = (np.random.default_rng(seed).random((d, N)) < 0.5).astype(float)
-    replaced, added = (expected_error(A, mechanism=mechanism, adjacency=a, **BUDGET) for a in ("replace", "add-remove"))
-    assert replaced <= 2 * added * (1 + 1e-9)
-    best = expected_error(A, adjacency="replace", **BUDGET)
-    assert best <= replaced * 1.003
 
 
 @each("seed", range(2), parts=2)
@@ -196,14 +168,6 @@ def test_more_records_than_floating_point_counts_are_refused_rather_than_clipped
 
 
 # --- what floating point cannot shape ----------------------------------------------------------------------------
-
-
-@each("mechanism", ["gaussian", "ellipsoid", "factorization", "laplace", "auto"], parts=2)
-def test_columns_that_differ_from_their_mean_by_rounding_only_count_as_equal(mechanism):
-    A = np.repeat(np.random.default_rng(0).normal(size=(40, 1)), 6, axis=1)
-    assert (A - A.mean(axis=1, keepdims=True)).any()
-    error = expected_error(A, adjacency="replace", mechanism=mechanism, **BUDGET)
-    assert 0 < error < 1e-8
 
 
 def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechanism_and_auto_takes_another():

@@ -18,7 +18,6 @@ from dpgraph.datasets import read_csp, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result, save_result
-from tests import programs
 
 #: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
 ENOUGH = 400 * 2**20
@@ -213,9 +212,3 @@ def test_pipes_are_read(pack):
         stream.write(pack(b"1 2\n2 3\n"))
     with open(reading, "rb"):
         assert read_sparse(f"/dev/fd/{reading}")[1] == (1, 2, 3)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="standard input has no name")
-def test_a_hyphen_reads_standard_input(tmp_path):
-    programs.dpgraph("convert", "-", tmp_path / "graph.txt", input="1 2\n2 3\n", check=True)
-    assert read_sparse(tmp_path / "graph.txt")[1] == (1, 2, 3)

@@ -248,31 +248,6 @@ def test_a_pipe_that_is_closed_is_a_failure_with_the_files_written(tmp_path, gra
     assert done.stderr == f"dpgraph: error: not written: standard output (Broken pipe); written: {output}. {PURE}\n"
 
 
-@needs_full
-@each("arguments", FREE, parts=2)
-def test_whatever_is_printed_must_go_also_where_nothing_is_spent(tmp_path, arguments):
-    with open("/dev/full", "w") as nowhere:
-        done = programs.dpgraph(*arguments, stdout=nowhere, cwd=tmp_path)
-    expected = "dpgraph: error: not written: standard output (No space left on device)\n"
-    assert (done.returncode, done.stderr) == (1, expected)
-
-
-def closed(*numbers):
-    """A program whose standard streams of these numbers are closed."""
-    closing = "".join(f"os.close({number});" for number in numbers)
-    return f"import os, sys; {closing} os.execv(sys.executable, [sys.executable, '-m', 'dpgraph', *sys.argv[1:]])"
-
-
-def test_closed_streams_are_no_surprise(tmp_path, graph):
-    output = tmp_path / "degrees.csv"
-    done = programs.python("-c", closed(1), "degrees", graph, *BUDGET, "--output", output)
-    assert done.returncode == 1
-    assert f"not written: standard output (it is closed); written: {output}. {PURE}" in done.stderr
-    done = programs.python("-c", closed(2), "degrees", graph, *BUDGET, "--output", output)
-    assert (done.returncode, done.stderr, "total: epsilon" in done.stdout) == (0, "", True)
-    assert programs.python("-c", closed(1, 2), "nonsense").returncode == 2
-
-
 def test_characters_that_an_encoding_lacks_are_no_reason_to_lose_a_result(tmp_path, graph):
     named = graph.with_name("gr\u00fc\u00dfe.txt")
     graph.rename(named)

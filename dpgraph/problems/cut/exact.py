@@ -13,7 +13,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
-from dpgraph.results.igraph_views import igraph_clustering
+from dpgraph.results.labels import igraph_clustering
 from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective

@@ -1,6 +1,9 @@
 """Noise for linear queries: the shapes and laws that ``mechanism=`` names."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,6 +14,8 @@ from dpgraph.bounds.k_norm import Ball, Hull
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
+from dpgraph.privacy.call import LEAST_MU, Call, Released
+from dpgraph.problems.driver import Registry, Strategy
 from dpgraph.problems.records.encodings import (
     Encoding,
     cells_encoding,
@@ -20,7 +25,7 @@ from dpgraph.problems.records.encodings import (
     shaped,
 )
 from dpgraph.problems.records.factorization import trace_factorization
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.typing import FloatArray
 
 # --- independent Gaussian noise on every answer -----------------------------------------------------------------------
@@ -154,7 +159,7 @@ class LaplaceAnswers:
     """
 
 
-def _laplace_encodings(_options: LaplaceAnswers, A: QueryMatrix, adjacency: str) -> list[Encoding]:
+def _laplace_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     found = [Encoding("laplace", A, None, adjacency, law="laplace")]
     N = A.shape[1]
     if not fits_shaping(A):
@@ -209,7 +214,7 @@ def _draws_exactly(A: QueryMatrix, adjacency: str) -> bool:
     return A.shape[1] <= most and A.row_space.rank <= _MOST_RANK
 
 
-def _k_norm_encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
+def _k_norm_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     if not fits_shaping(A):
         raise InvalidParameterError(
             f"mechanism='k-norm' shapes its noise, for which a {A.shape[0]} x {A.shape[1]} matrix is too large. Use "
@@ -233,27 +238,34 @@ def _k_norm_encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> l
     return [*found, replace(exact, law="k-norm", hull=hull)]
 
 
-#: ``run(options, A, adjacency)`` returns the encodings that a strategy offers.
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+#: The encodings that a strategy offers for a matrix and its neighbours.
+ENCODINGS: dict[str, Callable[[QueryMatrix, str], list[Encoding]]] = {
+    "gaussian": lambda A, adjacency: [Encoding("gaussian", A, None, adjacency)],
+    "ellipsoid": lambda A, adjacency: [recursive_encoding(A, adjacency)],
+    "factorization": lambda A, adjacency: [factorization_encoding(A, adjacency)],
+    "laplace": _laplace_encodings,
+    "k-norm": _k_norm_encodings,
+}
+
+
+def _release(_options: Any, histogram: FloatArray, call: Call, facts: Any, _known: Any) -> Released:
+    """The encoding that was chosen, with noise: the ``run`` of every strategy."""
+    chosen: Encoding = facts.encoding
+    return release_encoded(chosen.encode, histogram, chosen.sensitivity, call, hull=chosen.hull)
+
+
+def _strategy(name: str, options: type, *, pure: bool) -> Strategy:
+    least = lambda facts: LEAST_MU * math.sqrt(facts.encoding.encode.shape[0])  # noqa: E731
+    return Strategy(name, options, pure=pure, run=_release, least_mu=least)
+
+
 MECHANISMS = Registry(
     "linear queries",
-    Strategy(
-        "gaussian",
-        GaussianAnswers,
-        pure=False,
-        run=lambda _, A, adjacency: [Encoding("gaussian", A, None, adjacency)],
-    ),
-    Strategy(
-        "ellipsoid",
-        EllipsoidNoise,
-        pure=False,
-        run=lambda _, A, adjacency: [recursive_encoding(A, adjacency)],
-    ),
-    Strategy(
-        "factorization",
-        FactorizationNoise,
-        pure=False,
-        run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
-    ),
-    Strategy("laplace", LaplaceAnswers, pure=True, run=_laplace_encodings),
-    Strategy("k-norm", KNormNoise, pure=True, run=_k_norm_encodings),
+    _strategy("gaussian", GaussianAnswers, pure=False),
+    _strategy("ellipsoid", EllipsoidNoise, pure=False),
+    _strategy("factorization", FactorizationNoise, pure=False),
+    _strategy("laplace", LaplaceAnswers, pure=True),
+    _strategy("k-norm", KNormNoise, pure=True),
 )
