@@ -2,7 +2,7 @@
 
 *Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
 takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
-each label. To *read* a row is to release its field with noise: a noisy query (a *reading*). To *set* a row
+each label. To *read* a row is to release its field with noise: a noisy query. To *set* a row
 is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
@@ -128,12 +128,12 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     return Iteration(oracle, Simplex(q, relation))
 
 
-# --- noise of readings: the law of smaller variance, both being public ------------------------------------------------
+# --- noise of queries: the law of smaller variance, both being public ------------------------------------------------
 
 
 @dataclass(frozen=True)
 class QueryLaw:
-    """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
+    """The K-norm mechanism for all queries of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
     step: float
@@ -142,17 +142,17 @@ class QueryLaw:
 
     @property
     def variances(self) -> tuple[float, float]:
-        """Variance of the first reading of a number, and of a later one."""
+        """Variance of the first query of a number, and of a later one."""
         return self.norm.variances(self.moved / self.epsilon)
 
     @property
     def mean_variance(self) -> float:
-        """Mean variance over all readings."""
-        (first, later), readings = self.variances, self.norm.queries
-        return (first + (readings - 1) * later) / readings
+        """Mean variance over all queries."""
+        (first, later), count = self.variances, self.norm.queries
+        return (first + (count - 1) * later) / count
 
 
-def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> QueryLaw:
+def quietest_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
@@ -163,19 +163,19 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> QueryLaw
     laws = []
     for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
         if move is not None:
-            norm = RowNorm(readings, move.ball)
+            norm = RowNorm(queries, move.ball)
             step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
             laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
     return min(laws, key=lambda law: law.mean_variance)
 
 
-def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
+def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
     """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
 
-    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
+    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
     numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the variance of a
-    reading is below half of d/columns w^2; four times that where tables are private, whose rows read once get more
+    query is below half of d/columns w^2; four times that where tables are private, whose rows read once get more
     noise, or tell less of labels that are not best.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
@@ -216,7 +216,7 @@ class Core:
 
     @property
     def other_pairs(self) -> Pairs:
-        """Which pairs the readings of the other rows are about."""
+        """Which pairs the queries of the other rows are about."""
         return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
 
     def inside(self, degrees: FloatArray) -> FloatArray:
