@@ -20,6 +20,7 @@ from dpgraph.releases.sweeps.iteration import (
     Core,
     FieldOracle,
     Iteration,
+    RowSensitivity,
     cut_iteration,
     label_iteration,
     number_of_queries,
@@ -44,7 +45,7 @@ def watched_sweeps(sweeps, core, n=30):
         looks.append((block.copy(), X.copy()))
         return X.sum() - X[block]
 
-    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
     call = open_call(2.0)
     iteration = Iteration(oracle, Signs())
     X, last = release_repeated_sweeps(iteration, np.full(n, n - 1.0), core, call.part(0.5), sweeps=sweeps)
@@ -81,7 +82,7 @@ def iterate_of(n, queries, looks):
         looks.append((block.copy(), np.flatnonzero(X[:, 0])))
         return np.zeros((block.size, 1))
 
-    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
     drawn = noise_source(0).queries((n, 1), np.arange(n), RowNorm(queries, NUMBER), ITERATE_UNIT, 1.0)
     return PublicIterate(oracle, drawn, (1.0, 2.0))
 

@@ -24,7 +24,7 @@ from dpgraph.releases.sweeps.iteration import (
     Iteration,
     degree_order,
     number_of_queries,
-    quietest_law,
+    query_law,
     repeated_core,
     row_blocks,
 )
@@ -91,8 +91,8 @@ def release_repeated_sweeps(
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
-    law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
-    scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
+    law, generator, name = query_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
+    scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     known = _Filter(oracle, core, variances)
