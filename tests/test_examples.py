@@ -66,12 +66,14 @@ def run_notebook(name):
     )
 
 
-#: These take half a minute, the others a few seconds.
+#: These take five seconds to half a minute.
 LONG = {
     "community_map",
+    "degree_report",
     "embedding_facebook",
     "max_cut_frontier",
     "mesh_bisection",
+    "private_pca",
     "report",
     "scheduling_csp",
     "synthetic_twin",

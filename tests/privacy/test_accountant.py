@@ -337,30 +337,6 @@ def test_blocks_that_do_not_nest_leave_each_its_own():
     assert ambient_accountant() is None
 
 
-def test_threads_together_cannot_spend_the_budget_twice():
-    accountant = PrivacyAccountant(epsilon=1.0)
-    start = threading.Barrier(8)
-    outcomes = []
-
-    def spend():
-        start.wait()
-        for _ in range(5):
-            try:
-                call(0.1, 0.0, accountant=accountant)
-                outcomes.append("spent")
-            except BudgetExceededError:
-                outcomes.append("refused")
-
-    threads = [threading.Thread(target=spend) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes.count("spent") == 10
-    assert outcomes.count("refused") == 30
-    assert accountant.spent.epsilon == pytest.approx(1.0)
-
-
 def test_a_thread_started_inside_a_with_block_is_charged_to_it():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with accountant, ThreadPoolExecutor(2) as pool:
