@@ -15,7 +15,6 @@ import numpy as np
 from dpgraph import datasets
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
-from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import numbered, vertex_lines
 from dpgraph.interfaces.cli import options
@@ -103,7 +102,8 @@ class GraphReading:
             header=answers[self.header],  # type: ignore[arg-type]
             weight=weight,
             symmetrize=self.symmetrize,
-            rules=NameRules(self.unknown, self.normalize),  # type: ignore[arg-type]  # which say what they take
+            unknown=self.unknown,  # type: ignore[arg-type]
+            normalize=self.normalize,  # type: ignore[arg-type]
             encoding=self.encoding,
             columns=self._ends(),
         )
@@ -177,8 +177,8 @@ class GraphFile(GraphReading):
     )
     weight: str | None = _reads(
         None,
-        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
-        "edge of a graph format. Default: every edge counts 1.",
+        "Use weights: the column of this name in a header line (else the third column), or the edge attribute of a "
+        "graph format. Default: every edge counts 1.",
     )
 
     def read(self) -> Source:
