@@ -121,8 +121,9 @@ def cut(A: sparse.csr_array, epsilon: float) -> Outcome:
 
 def spectral_cut(A: sparse.csr_array) -> Outcome:
     """Sides are the signs of the last eigenvector of the adjacency matrix."""
-    import dpgraph
     from scipy.sparse.linalg import eigsh
+
+    import dpgraph
 
     sides = eigsh(A, k=1, which="SA", v0=np.random.default_rng(0).standard_normal(A.shape[0]))[1][:, 0] > 0
     return lambda: f"cuts {dpgraph.evaluate.cut_fraction(A, sides):.3f}"

@@ -25,7 +25,8 @@ _NEW, _EVEN, _ODD = 0, 1, 2
 
 def matching_number(A: sparse.csr_array) -> int:
     """Size of a maximum matching: Edmonds' blossoms, from a greedy matching that takes vertices of degree 1 first."""
-    mates = on_thread(at_once(maximum_matching, float(A.shape[0]) ** 2), A.indptr.astype(np.int32), A.indices.astype(np.int32))
+    search = at_once(maximum_matching, float(A.shape[0]) ** 2)
+    mates = on_thread(search, A.indptr.astype(np.int32), A.indices.astype(np.int32))
     return int(np.count_nonzero(mates != _NONE)) // 2
 
 

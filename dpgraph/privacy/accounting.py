@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
@@ -53,8 +54,6 @@ def _log_slope(x: float) -> float:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Root of a monotone function, to the last digits, whatever its magnitude."""
-    from scipy.optimize import brentq  # which takes longer to import than all of this module
-
     return float(brentq(function, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE, maxiter=_ROOT_STEPS))
 
 
