@@ -86,7 +86,9 @@ def release_repeated_sweeps(
     row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
     there are many also after half of them.
 
-    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
+    Notes
+    -----
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
     condition :class:`PublicIterate` keeps: no row is set before its first query is released or given up. Fields of
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
