@@ -66,6 +66,7 @@ SMALL = {
     "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0, sweeps=3, starts=1, rounds=2)),
     "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
     "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
+    "matching": lambda G: dpgraph.private_statistic(G, "matching", epsilon=4.0, rng=0).value,
     "counts": lambda G: dpgraph.private_subgraph_counts(G, PATTERNS, epsilon=4.0, rng=0).counts,
 }
 
