@@ -32,7 +32,7 @@ from dpgraph.inputs import arrays, graphs
 from dpgraph.inputs import records as record_input
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.cli.app import _COMMANDS
-from dpgraph.interfaces.cli.graph_input import GraphRequest
+from dpgraph.interfaces.cli.graph_input import GraphRelease
 from dpgraph.interfaces.cli.release import Release
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy import guard
@@ -301,7 +301,7 @@ def run(name: str, kind: type, content: str, folder: Path) -> Seen:
     file.write_text(content)
     budget.unlink(missing_ok=True)
     more = NEEDS.get(name, [])
-    if issubclass(kind, GraphRequest) and "--adjacency" not in more:
+    if issubclass(kind, GraphRelease) and "--adjacency" not in more:
         more = [*more, "--weight", "weight", "--max-weight", "1"]
     delta = ["--delta", "1e-6"] if "delta" in {one.name for one in dataclasses.fields(kind)} else []
     asked = ["--budget", str(budget), name, str(file), "--epsilon", "4", "--seed", "0", *delta, *more]

@@ -187,25 +187,6 @@ class GraphFile(GraphReading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRequest(GraphFile):
-    """A graph whose weights count, with the public bound on them."""
-
-    max_weight: float | None = _reads(
-        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
-    )
-
-    def weights(self) -> dict[str, Any]:
-        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute."""
-        if self.weight is not None and self.max_weight is None:
-            raise InvalidParameterError(
-                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
-            )
-        if self.weight is None and self.max_weight is not None:
-            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
-        return {"weight": None if self.weight is None else "weight", "max_weight": self.max_weight}
-
-
-@dataclass(frozen=True, kw_only=True)
 class Rehearsal(GraphFile):
     """A run on a public random graph in place of the private one."""
 
@@ -258,15 +239,26 @@ class Rehearsal(GraphFile):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(Rehearsal, Release, GraphRequest):
-    """A command that publishes something of a graph."""
+class GraphRelease(Rehearsal, Release):
+    """A command that publishes something of a graph, whose weights count up to a public bound."""
+
+    max_weight: float | None = _reads(
+        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
+    )
 
     def _arguments(self) -> dict[str, Any]:
+        if self.weight is not None and self.max_weight is None:
+            raise InvalidParameterError(
+                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
+            )
+        if self.weight is None and self.max_weight is not None:
+            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
         # The matrix of a file is symmetric, and has one attribute.
-        given = super()._arguments()
+        weight, given = None if self.weight is None else "weight", super()._arguments()
         last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
         reading = ("weight", "max_weight", "symmetrize", *last)
-        return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
+        kept = {name: value for name, value in given.items() if name not in reading}
+        return kept | {"weight": weight, "max_weight": self.max_weight} | last
 
 
 def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
