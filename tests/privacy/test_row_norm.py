@@ -194,7 +194,13 @@ def drawn(norm, scale, source, rows=4000):
     "ball, queries, source",
     list(
         itertools.product(
-            [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True), CrossPolytope(4, shifts=True), Range(3)],
+            [
+                NUMBER,
+                CrossPolytope(3, shifts=False),
+                CrossPolytope(3, shifts=True),
+                CrossPolytope(4, shifts=True),
+                Range(3),
+            ],
             [1, 2, 4],
             [0, None],
         )
