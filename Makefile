@@ -92,8 +92,8 @@ release:
 	$(PYTHON) -m venv $(BUILD)
 	$(BUILD)/bin/python $(INSTALL) build 'setuptools>=77'
 	mkdir $(BUILD)/source
-	tar -c --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
-	  | tar -x -C $(BUILD)/source
+	tar -cf - --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
+	  | tar -xf - -C $(BUILD)/source
 	$(BUILD)/bin/python -m build --no-isolation --outdir dist $(BUILD)/source > /dev/null
 	$(PYTHON) -m venv $(CLEAN)
 	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt

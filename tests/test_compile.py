@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -11,9 +12,10 @@ import networkx as nx
 import pytest
 
 import dpgraph
+from benchmarks.first_call import COMMANDS, FUNCTIONS
 from dpgraph import compiled
 from dpgraph.compiled import KERNELS, Kernel, at_once
-from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.cli.app import _COMMANDS, main
 from dpgraph.linalg.subgraphs import PATTERNS
 from tests import programs
 
@@ -66,6 +68,7 @@ SMALL = {
     "bisection": lambda G: vars(dpgraph.max_bisection(G, rng=0, sweeps=3, starts=1, rounds=2)),
     "communities": lambda G: dpgraph.private_communities(G, epsilon=8.0, rng=0).labels,
     "synthetic": lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0).sample(rng=1).edges,
+    "matching": lambda G: dpgraph.private_statistic(G, "matching", epsilon=4.0, rng=0).value,
     "counts": lambda G: dpgraph.private_subgraph_counts(G, PATTERNS, epsilon=4.0, rng=0).counts,
 }
 
@@ -99,6 +102,12 @@ def test_a_kernel_runs_as_python_until_compiling_it_would_take_less(monkeypatch)
     kernel(1.0)
     monkeypatch.setattr(compiled, "_taken", {})
     assert at_once(kernel, 0) is kernel, "what is compiled is used"
+
+
+def test_first_calls_of_all_public_functions_and_commands_are_measured():
+    public = {name for name in dpgraph.__all__ if inspect.isfunction(getattr(dpgraph, name))}
+    assert set(FUNCTIONS) == public
+    assert set(COMMANDS) == set(_COMMANDS) - {"compile"}
 
 
 def test_small_calls_do_not_import_the_compiler():

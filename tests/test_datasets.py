@@ -463,7 +463,7 @@ def test_a_local_folder_serves_its_own_graphs_and_checks_the_manifest(tmp_path):
 def test_an_unknown_name_suggests_the_nearest_and_a_wrong_folder_is_named(tmp_path, monkeypatch):
     with pytest.raises(DatasetError, match="did you mean wiki-Vote"):
         datasets.load("wiki-vote")
-    with pytest.raises(DatasetError, match="data_dir must name a folder"):
+    with pytest.raises(DatasetError, match="data_dir= must name a folder"):
         datasets.load("wiki-Vote", data_dir=tmp_path / "missing")
     monkeypatch.setenv("DPGRAPH_DATA", str(tmp_path / "missing"))
     with pytest.raises(DatasetError, match="DPGRAPH_DATA"):

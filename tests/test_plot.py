@@ -208,7 +208,6 @@ def pictures_of_odd_names():
         ),
         "plot_graph": plot.plot_graph(communities, title=ODD),
         "plot_marginal": plot.plot_marginal(table, [0, 1], names=[ODD, ODD]),
-        "plot_privacy_utility": plot.plot_privacy_utility({ODD: [(1, 0.6, 0.1)]}, title=ODD),
         "plot_report": plot.plot_report(dpgraph.report(G, title=ODD, **noise)),
         "plot_spectrum": plot.plot_spectrum(dpgraph.private_spectrum(G, 2, delta=1e-6, **noise), title=ODD),
     }

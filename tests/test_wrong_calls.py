@@ -166,6 +166,9 @@ LINES = [
     ("degrees missing.csv --epsilon 1", "no such file"),
     ("degrees dates.csv --epsilon 1 --nodes staff.txt --header yes", "'Date' and 'From'; --columns names others"),
     ("degrees dates.csv --epsilon 1 --columns From", "two names with a comma"),
+    ("degrees over.csv --epsilon 1 --columns From,To", "must end on its line"),
+    ("degrees arrows.txt --epsilon 1", "found an arrow"),
+    ("degrees decimal.csv --epsilon 1 --weight hours --max-weight 9", "a decimal point"),
     ("degrees dates.csv --epsilon 1 --columns From,Two", "the two names in --columns"),
     ("degrees ok.csv --epsilon 1 --nodes names.csv", "several columns"),
     ("degrees graph.graphml --epsilon 1 --nodes staff.txt", "lists its own vertices"),
@@ -216,6 +219,9 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "graph.graphml": "\n".join(nx.generate_graphml(nx.path_graph(["eva", "fay"]))),
         "book.xlsx": "PK\3\4\0",
         "header.csv": "source,target\n",
+        "over.csv": 'Date,From,To,Subject\nMon,eva,fay,"hello\nyou"\nTue,fay,eva,x\n',
+        "arrows.txt": "eva -> fay\nfay -> gus\n",
+        "decimal.csv": "von;an;hours\neva;fay;1,5\nfay;gus;2,25\n",
         "single.csv": "eva\ngus\n",
     }
     for name, text in files.items():

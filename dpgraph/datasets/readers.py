@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from tqdm import tqdm
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_keywords
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.formats import FORMATS, read_format, recognised
@@ -125,10 +125,9 @@ def read_edgelist(  # noqa: PLR0913
     >>> read_edgelist(file, nodes=5).number_of_nodes()
     5
     """
+    asked = Reading(format, nodes, labels, header, weight, symmetrize, unknown, normalize, encoding, columns)
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        rules = NameRules(unknown, normalize)
-        reading = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding, columns)
-        graph, _ = reading.read(path, bar)
+        graph = asked.read(path, bar)[0]
         bar.update()
         if isinstance(graph, tuple):
             adjacency, vertices, weighted = graph
@@ -137,20 +136,8 @@ def read_edgelist(  # noqa: PLR0913
     return graph
 
 
-def read_sparse(  # noqa: PLR0913
-    path: AnyPath,
-    *,
-    format: Format = "auto",
-    nodes: Nodes = "file",
-    labels: Labels = "auto",
-    header: Header = "auto",
-    weight: str | None = None,
-    symmetrize: bool = False,
-    unknown: Unknown = "raise",
-    normalize: Normalize = None,
-    encoding: str = "utf-8",
-    columns: tuple[str, str] | None = None,
-    progress: bool = False,
+def read_sparse(
+    path: AnyPath, *, progress: bool = False, weight: str | None = None, **options: Any
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     r"""Read an undirected graph as a sparse adjacency matrix: several times faster than :func:`read_edgelist`.
 
@@ -172,10 +159,9 @@ def read_sparse(  # noqa: PLR0913
     >>> A.sum(axis=0), nodes
     (array([1., 2., 1.]), (10, 20, 30))
     """
+    check_keywords(read_edgelist, options)
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        rules = NameRules(unknown, normalize)
-        reading = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding, columns)
-        graph, _ = reading.read(path, bar)
+        graph = Reading(weight=weight, **options).read(path, bar)[0]
         bar.update(2)
     if isinstance(graph, tuple):
         return graph[:2]
@@ -193,17 +179,23 @@ class Reading:
     header: Header = "auto"
     weight: str | None = None
     symmetrize: bool = False
-    rules: NameRules = PLAIN
+    unknown: Unknown = "raise"
+    normalize: Normalize = None
     encoding: str = "utf-8"
     columns: tuple[str, str] | None = None
+    #: How names become vertices.
+    rules: NameRules = field(init=False)
 
-    def read(self, path: AnyPath, bar: Any = None) -> tuple[EdgeList | nx.Graph, Callable[[], EdgeSummary] | None]:
-        """The graph, and what makes the summary of an edge list for its owner."""
+    def __post_init__(self) -> None:
         check_choice("format", self.format, get_args(Format))
         if self.labels not in (int, str, "auto"):
             raise InvalidParameterError(f'labels must be int, str or "auto"; got {self.labels!r}')
         if self.header not in (True, False, "auto"):
             raise InvalidParameterError(f'header must be True, False or "auto"; got {self.header!r}')
+        object.__setattr__(self, "rules", NameRules(self.unknown, self.normalize))
+
+    def read(self, path: AnyPath, bar: Any = None) -> tuple[EdgeList | nx.Graph, Callable[[], EdgeSummary] | None]:
+        """The graph, and what makes the summary of an edge list for its owner."""
         vertices = public_labels(self.nodes, "file")
         if vertices == ():
             raise InvalidParameterError("nodes must hold at least one vertex")
@@ -233,8 +225,8 @@ class Reading:
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             self._refuse_vertices(vertices, "Gset")
             return parse_gset(table), None
-        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.rules.unknown == "drop")
-        if doubtful and (vertices is None or self.rules.unknown == "raise"):
+        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.unknown == "drop")
+        if doubtful and (vertices is None or self.unknown == "raise"):
             self._ask_for_header(rows, vertices)
         if vertices is None and not rows.labels:
             raise Malformed(
@@ -292,7 +284,7 @@ class Reading:
         return (A, made.nodes, weights is not None), made.summary
 
     def _refuse_vertices(self, vertices: tuple[Hashable, ...] | None, format: str) -> None:
-        if vertices is not None or self.rules.normalize is not None:
+        if vertices is not None or self.normalize is not None:
             raise InvalidParameterError(
                 f'a file of format {format} lists its own vertices; leave nodes="file", and normalize= out'
             )

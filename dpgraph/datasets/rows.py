@@ -27,6 +27,13 @@ Labels = type[int] | type[str] | Literal["auto"]
 Header = bool | Literal["auto"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+#: Delimiters of files with quoted fields, and what to do where a field goes on over lines.
+_QUOTING = (",", ";")
+_OVER_LINES = (
+    ". (A quoted field must end on its line. Keep the two columns of names alone; or read the file with pandas or "
+    "polars, and pass the table to dpgraph.edge_frame)"
+)
+_ARROWS = ("->", "<->", "--", "<-", "=>", "→")
 #: Texts of fewer bytes go line by line: importing polars takes longer.
 _LARGE_TEXT = 2**18
 #: Bytes that polars may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
@@ -71,6 +78,8 @@ def open_table(
     first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
     tab = labels is not int and b"\t" in first
     table = Table(text, "," if b"," in first else ";" if b";" in first else "\t" if tab else None)
+    if first[:4].lower() == b"sep=" and len(first.strip()) == 5:  # a word of spreadsheets to each other
+        table = Table(text, chr(first[4])).below(text.count(b"\n", 0, text.index(first)) + 1)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
     if columns is not None:
         if header is False or any(fields.count(name) != 1 for name in columns):
@@ -83,6 +92,8 @@ def open_table(
         labels = int if any(map(_INTEGER.fullmatch, fields[:2])) else str
         if any(field.count(pair[0]) != field.count(pair[1]) for field in fields[:2] for pair in ("()", "[]", "{}")):
             raise Malformed("a tuple was cut in two; write a CSV file with double quotes around such labels", number)
+    if fields[1:2] and fields[1] in _ARROWS:
+        raise Malformed("expected two names with a comma, a tab or blanks between; found an arrow between", number)
     doubtful = header == "auto" and table.header is None and not any(map(_INTEGER.fullmatch, fields[:2]))
     if labels is int and table.delimiter == "\t":
         table = replace(table, delimiter=None)
@@ -205,7 +216,7 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
         width = width or len(fields)
         if len(fields) != width or width <= max(table.ends):
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            raise Malformed(f"expected {expected}", number)
+            raise Malformed(f"expected {expected}{_OVER_LINES if table.delimiter in _QUOTING else ''}", number)
         for at in table.ends:
             ends.append(index.setdefault(_label(fields[at], labels, number, empty), len(index)))
         if weight_column is not None:
@@ -218,7 +229,7 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
-    if delimiter in (",", ";"):
+    if delimiter in _QUOTING:
         # csv knows about quoted names; a record that goes on over a line end is not an edge.
         return [field.strip() for field in next(csv.reader(io.StringIO(line), delimiter=delimiter), [])]
     return [field.strip() for field in line.split(delimiter)]
@@ -238,7 +249,7 @@ def _number(fields: list[str], column: int, line: int) -> float:
     try:
         return float(fields[column])
     except (ValueError, IndexError):
-        raise Malformed(f"expected a number in column {column + 1}, the weight", line) from None
+        raise Malformed(f"expected a number in column {column + 1}, the weight, with a decimal point", line) from None
 
 
 def looks_like_gset(table: Table) -> bool:

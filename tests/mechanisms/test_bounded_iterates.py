@@ -12,8 +12,9 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases.sweeps.core import release_repeated_sweeps
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, RowSensitivity
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweep
 from tests.cut_labels import release_cut_labels
 
@@ -29,7 +30,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
         looks.append((set(block.tolist()), set(np.flatnonzero(X[:, 0]).tolist())))
         return np.ones((len(block), 1))
 
-    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
+    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
     call, core = open_call(), Core(np.arange(30), 10)
     arguments = Iteration(oracle, Signs()), np.ones(30), core
     X, _ = release_repeated_sweeps(*arguments, call.part(0.5), sweeps=4)

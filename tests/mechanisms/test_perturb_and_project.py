@@ -131,3 +131,12 @@ def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(monke
     honest = NoiseSource.gaussian
     monkeypatch.setattr(NoiseSource, "gaussian", lambda self, shape, scale: honest(self, shape, scale / 2))
     assert certified_delta(0.5, 800, pair) > 0.05
+
+
+def test_outputs_live_on_a_public_grid_that_does_not_depend_on_the_data():
+    # No low-order bits: both data and noise are multiples of a power of two set by the noise scale alone.
+    for A in (np.zeros(9), np.full(9, np.pi)):
+        private = perturb_and_project(A, WIDE, **BUDGET, rng=1)
+        unit = 2.0 ** (np.floor(np.log2(private.privacy.entries[0].scale)) - 30)
+        multiples = private.matrix / unit
+        assert np.array_equal(multiples, np.rint(multiples))

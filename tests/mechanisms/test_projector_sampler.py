@@ -73,3 +73,12 @@ def test_no_square_array_is_formed():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6
+
+
+def test_signs_of_private_eigenvectors_leave_no_trace():
+    U = np.linalg.qr(np.random.default_rng(3).standard_normal((200, 3)))[0]
+    Q = sample_noisy_eigenspace(U, 0.01, noise_source(5))
+    flipped = sample_noisy_eigenspace(U * np.array([1.0, -1.0, -1.0]), 0.01, noise_source(5))
+    largest = np.abs(Q).argmax(axis=0)
+    assert np.all(Q[largest, range(3)] > 0)
+    assert np.all(flipped[np.abs(flipped).argmax(axis=0), range(3)] > 0)

@@ -20,9 +20,10 @@ from dpgraph.releases.sweeps.iteration import (
     Core,
     FieldOracle,
     Iteration,
+    RowSensitivity,
     cut_iteration,
     label_iteration,
-    number_of_readings,
+    number_of_queries,
     repeated_core,
 )
 from dpgraph.tuning import SWEEPS
@@ -44,7 +45,7 @@ def watched_sweeps(sweeps, core, n=30):
         looks.append((block.copy(), X.copy()))
         return X.sum() - X[block]
 
-    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
     call = open_call(2.0)
     iteration = Iteration(oracle, Signs())
     X, last = release_repeated_sweeps(iteration, np.full(n, n - 1.0), core, call.part(0.5), sweeps=sweeps)
@@ -81,7 +82,7 @@ def iterate_of(n, queries, looks):
         looks.append((block.copy(), np.flatnonzero(X[:, 0])))
         return np.zeros((block.size, 1))
 
-    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
     drawn = noise_source(0).queries((n, 1), np.arange(n), RowNorm(queries, NUMBER), ITERATE_UNIT, 1.0)
     return PublicIterate(oracle, drawn, (1.0, 2.0))
 
@@ -143,7 +144,7 @@ def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_
     epsilons, degrees = (1e-7, 0.3, 1.0, 3.0, 50.0), (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4)
     graph = open_graph(nx.empty_graph(20_000)).read()
     for oracle in (cut_iteration(graph, balanced=False).oracle, label_iteration(graph, 1.0 - np.eye(3)).oracle):
-        counts = np.array([[number_of_readings(oracle, 1.0, d, e) for d in degrees] for e in epsilons])
+        counts = np.array([[number_of_queries(oracle, 1.0, d, e) for d in degrees] for e in epsilons])
         assert set(np.unique(counts)) <= {0, *range(2, 2 * SWEEPS.of_signs + 1)}
         assert counts.max() == (SWEEPS.of_signs if oracle.columns == 1 else 2 * SWEEPS.of_signs)
         assert not counts[:, :2].any()

@@ -41,7 +41,7 @@ from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
-from dpgraph.releases.sweeps.iteration import Core, quietest_law
+from dpgraph.releases.sweeps.iteration import Core, RowSensitivity, query_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import (  # noqa: F401
@@ -295,12 +295,10 @@ def labels_by_themselves_at_the_price_of_one(monkeypatch):
     """Independent noise for each label, as if the sum over labels of the largest change were at most an edge."""
 
     def law(oracle, queries, epsilon):
-        bound = math.inf if oracle.move is None else oracle.move.size
-        return quietest_law(
-            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), queries, epsilon
-        )
+        alone = RowSensitivity(NUMBER, oracle.sensitivity.size)
+        return query_law(dataclasses.replace(oracle, sensitivity=alone), queries, epsilon)
 
-    monkeypatch.setattr(degree_core, "quietest_law", law)
+    monkeypatch.setattr(degree_core, "query_law", law)
 
 
 def residual_told_without_noise(monkeypatch):

@@ -109,7 +109,7 @@ def test_a_minimum_bisection_is_a_maximum_one_of_negated_weights():
     assert set(map(frozenset, result.partition)) == {frozenset(range(6)), frozenset(range(6, 12))}
 
 
-@pytest.mark.parametrize("name", ["G1", "G11"])
+@pytest.mark.parametrize("name", ["G11", pytest.param("G1", marks=pytest.mark.slow)])
 def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
     G = read_edgelist(graphs_dir / f"{name}.txt.gz", weight="weight")
     bisection = max_bisection(G, weight="weight", rng=0, sweeps=200, starts=4)

@@ -198,6 +198,13 @@ def test_a_whole_spectrum_is_refused_before_the_debit(spectrum, monkeypatch):
 RNG = np.random.default_rng(0)
 NOISE = {"epsilon": 1.0, "rng": 0}
 SPARSE = nx.to_scipy_sparse_array(nx.fast_gnp_random_graph(3000, 0.003, seed=1), format="csr")
+
+
+def products(n, epsilon):
+    options = {"rank": 4, "mechanism": "noisy-power", "delta": 1e-6}
+    return dpgraph.private_normalized_adjacency(graph(n), epsilon=epsilon, rng=0, **options)
+
+
 TAKEN = {
     "covariance": lambda: dpgraph.private_covariance(RNG.normal(size=(20, 120)), **NOISE),
     "records": lambda: dpgraph.private_covariance(RNG.normal(size=(200_000, 10)), **NOISE),
@@ -212,12 +219,8 @@ TAKEN = {
     "noise on all entries": lambda: dpgraph.private_normalized_adjacency(
         SPARSE[:800, :800], mechanism="gaussian", delta=1e-6, **NOISE
     ),
-    **{
-        f"products, epsilon {epsilon}": lambda epsilon=epsilon: dpgraph.private_normalized_adjacency(
-            graph(50_000), rank=4, mechanism="noisy-power", delta=1e-6, epsilon=epsilon, rng=0
-        )
-        for epsilon in (1.0, 16.0)
-    },
+    "few products": lambda: products(50_000, 1.0),
+    "many products": lambda: products(10_000, 16.0),
     "labels": lambda: dpgraph.private_max_k_cut(SPARSE[:500, :500], 200, mechanism="bounded-iterates", **NOISE),
     "communities": lambda: dpgraph.private_communities(
         SPARSE[:600, :600], communities=600, mechanism="bounded-iterates", **NOISE
@@ -244,9 +247,9 @@ def test_a_call_is_refused_at_half_of_what_it_takes_and_runs_at_four_times_as_mu
 
 def test_a_small_budget_pays_for_few_products_and_needs_memory_for_few(monkeypatch):
     monkeypatch.setenv("DPGRAPH_MEMORY", "100MB")
-    TAKEN["products, epsilon 1.0"]()
+    products(50_000, 1.0)
     with pytest.raises(InvalidParameterError, match="noisy power method"):
-        TAKEN["products, epsilon 16.0"]()
+        products(50_000, 16.0)
 
 
 # --- private sizes do not decide ------------------------------------------------------------------------------------
@@ -368,7 +371,7 @@ def test_marginals_refuse_types_that_are_neither_numbers_nor_texts_before_the_de
     assert accountant.spent.epsilon == 0
 
 
-SMALLEST = [(1e-100, 1e-300), (1e-30, 1e-15), (1e-8, 1e-300), (1e300, 1e-300)]
+SMALLEST = [(1e-100, 1e-300), (1e-8, 1e-300), (1e300, 1e-300)]
 
 
 @each("entry", ENTRIES, parts=4)

@@ -12,7 +12,6 @@ import warnings
 from dataclasses import fields
 from pathlib import Path
 
-import networkx as nx
 import pytest
 
 import dpgraph
@@ -20,7 +19,6 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.interfaces.cli import main, outputs
 from dpgraph.interfaces.cli.app import _COMMANDS
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.results.files import save_result
 from tests import programs
 from tests.about import each
 
@@ -61,21 +59,6 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     reader.join(timeout=10)
     assert read == [b"content"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may replace or make a device")
-def test_a_device_is_written_to_and_stays_a_device_even_for_root(tmp_path):
-    device = tmp_path / "null"
-    try:
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
-        device.write_bytes(b"")
-    except OSError:
-        pytest.skip("no devices here")
-    result = dpgraph.private_degrees(nx.path_graph(4), epsilon=1.0)
-    write_atomically(device, "content")
-    save_result(result, device)
-    assert stat.S_ISCHR(device.stat().st_mode)
-    assert list(tmp_path.iterdir()) == [device]
 
 
 def test_a_folder_is_refused_and_kept(tmp_path):

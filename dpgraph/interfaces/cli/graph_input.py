@@ -15,7 +15,6 @@ import numpy as np
 from dpgraph import datasets
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
-from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import numbered, vertex_lines
 from dpgraph.interfaces.cli import options
@@ -103,7 +102,8 @@ class GraphReading:
             header=answers[self.header],  # type: ignore[arg-type]
             weight=weight,
             symmetrize=self.symmetrize,
-            rules=NameRules(self.unknown, self.normalize),  # type: ignore[arg-type]  # which say what they take
+            unknown=self.unknown,  # type: ignore[arg-type]
+            normalize=self.normalize,  # type: ignore[arg-type]
             encoding=self.encoding,
             columns=self._ends(),
         )
@@ -177,32 +177,13 @@ class GraphFile(GraphReading):
     )
     weight: str | None = _reads(
         None,
-        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
-        "edge of a graph format. Default: every edge counts 1.",
+        "Use weights: the column of this name in a header line (else the third column), or the edge attribute of a "
+        "graph format. Default: every edge counts 1.",
     )
 
     def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
         return self.read_graph(self.graph, self.weight)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphRequest(GraphFile):
-    """A graph whose weights count, with the public bound on them."""
-
-    max_weight: float | None = _reads(
-        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
-    )
-
-    def weights(self) -> dict[str, Any]:
-        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute."""
-        if self.weight is not None and self.max_weight is None:
-            raise InvalidParameterError(
-                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
-            )
-        if self.weight is None and self.max_weight is not None:
-            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
-        return {"weight": None if self.weight is None else "weight", "max_weight": self.max_weight}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,15 +239,26 @@ class Rehearsal(GraphFile):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(Rehearsal, Release, GraphRequest):
-    """A command that publishes something of a graph."""
+class GraphRelease(Rehearsal, Release):
+    """A command that publishes something of a graph, whose weights count up to a public bound."""
+
+    max_weight: float | None = _reads(
+        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
+    )
 
     def _arguments(self) -> dict[str, Any]:
+        if self.weight is not None and self.max_weight is None:
+            raise InvalidParameterError(
+                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
+            )
+        if self.weight is None and self.max_weight is not None:
+            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
         # The matrix of a file is symmetric, and has one attribute.
-        given = super()._arguments()
+        weight, given = None if self.weight is None else "weight", super()._arguments()
         last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
         reading = ("weight", "max_weight", "symmetrize", *last)
-        return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
+        kept = {name: value for name, value in given.items() if name not in reading}
+        return kept | {"weight": weight, "max_weight": self.max_weight} | last
 
 
 def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:

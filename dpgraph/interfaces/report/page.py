@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _INLINE, _ROWS, _NAMES, _MEMBERS = 400_000, charts.NAMED, 4, 1000
 #: Characters of a name in a table.
 _LONG = 24
+#: A twin whose edges are out of the range by more than this factor is said to be a poor likeness.
+_NEAR = 0.95
 #: From this epsilon on the odds may change so much that the page says so.
 _WEAK = 8.0
 
@@ -248,8 +250,8 @@ def _twin(twin: Twin, edges: Fact, *, inside: bool) -> str:
         f"connections and {twin.triangles:,} triangles. It was drawn from the numbers on this page, and holds no "
         "secret: share it, test software with it, teach with it."
     )
-    if not edges.low <= twin.edges <= edges.high:
-        text += " The noise in the numbers of connections of the nodes shows: its own number is out of the range above."
+    if not _NEAR * edges.low <= twin.edges <= edges.high / _NEAR:
+        text += " At this ε it is a poor likeness: it has more or fewer connections than the range above allows."
     size = f"{math.ceil(len(twin.table) / 1000):,} kB"
     link = f'<p><a class="button" download="twin.csv" href="{{}}">Download the twin (CSV, {size})</a></p>'
     if not twin.file:

@@ -65,7 +65,7 @@ class SymmetricGaussian:
 
 
 def _gaussian_size(moments: SecondMoments, epsilon: float, delta: float) -> NoiseSize:
-    d, scale = moments.size, moments.frobenius_move / gdp_mu(epsilon, delta)
+    d, scale = moments.size, moments.frobenius_sensitivity / gdp_mu(epsilon, delta)
     return NoiseSize(d, scale**2 * (d * (d + 1) / 2), scale**2 * d)
 
 
@@ -79,7 +79,7 @@ def _pure_law(name: NuclearMechanism, options: type) -> Strategy:
     """A strategy with noise that follows a matrix norm (:mod:`dpgraph.privacy.matrix_noise`)."""
 
     def size(moments: SecondMoments, epsilon: float, _delta: float) -> NoiseSize:
-        scale, unit = moments.pure_move / epsilon, noise_size(name, moments.norm, moments.size)
+        scale, unit = moments.pure_sensitivity / epsilon, noise_size(name, moments.norm, moments.size)
         return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
     return Strategy(name, options, pure=True, run=partial(_release, name), expected=size)
