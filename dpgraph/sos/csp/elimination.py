@@ -45,6 +45,7 @@ class Core:
     kept: IntArray
     order: list[int]
     choices: list[tuple[Scope, NDArray[np.integer]]]  # the best label of each variable of the order
+    steps: float = math.inf  #: for all variables, if tables stay small enough
 
     def lift(self, labels: IntArray) -> IntArray:
         """The best labels of all variables beside those of the kept ones."""
@@ -62,9 +63,10 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     """
     n, q = costs.single.shape
     order, steps = elimination_order(n, q, costs.pairs, int(math.log(_LARGEST, q) + 1e-9))
-    if len(order) < n or steps > min(most, _STEPS_A_SECOND * (deadline() - time.monotonic())):
+    steps = steps if len(order) == n else math.inf
+    if steps > min(most, _STEPS_A_SECOND * (deadline() - time.monotonic())):
         order, _ = elimination_order(n, q, costs.pairs, 2)
-    return _eliminated(costs, order)
+    return replace(_eliminated(costs, order), steps=steps)
 
 
 def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:

@@ -31,6 +31,7 @@ _MOST_BYTES = 2**28  # of the levels of a search: a quarter of a gigabyte
 _ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the clock: some hundredths of a second
 _STAGES = 8
 _STEPS_BEFORE = 2**24  # of an elimination of all variables that comes before the search: a hundredth of a second
+_SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1
 
 
@@ -72,6 +73,8 @@ class ExactSearch:
 
         Before it gives up it eliminates all variables, if there is time for that.
         """
+        if entries < math.inf:
+            entries = min(entries, _SHARE_OF_STEPS * self._core.steps)
         for labels, bound in self._search(entries, deadline) if self._core.kept.size else ():
             self.labels, self.bound = self._core.lift(labels), min(bound, self.bound)
             watch.found(self._objective.value(self.labels), self.bound)
