@@ -96,13 +96,6 @@ def test_the_private_upper_bound_is_reported_for_matrix_mechanisms_only():
     assert bounded.upper_bound > 0
 
 
-@each("projection", ["none", "frobenius", "spectral"], parts=2)
-def test_projection_is_a_choice(projection):
-    A, _ = planted_cut_sparse(120, 60, -0.9, rng=0)
-    cut = dpgraph.private_max_cut(A, epsilon=30, delta=DELTA, mechanism=Coherence(rank=2, projection=projection), rng=0)
-    assert dpgraph.evaluate.cut_fraction(A, cut.partition) > 0.85
-
-
 # --- vertices and labels
 
 
