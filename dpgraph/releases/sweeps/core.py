@@ -86,7 +86,9 @@ def release_repeated_sweeps(
     row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
     there are many also after half of them.
 
-    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
+    Notes
+    -----
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
     condition :class:`PublicIterate` keeps: no row is set before its first query is released or given up. Fields of
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
@@ -95,7 +97,9 @@ def release_repeated_sweeps(
     scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
-    known = _Filter(oracle, core, variances)
+    scales = np.zeros(oracle.rows)
+    scales[core.rows] = core.inside(variances)[core.rows]
+    known = FieldTracker(scales, oracle.columns)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
@@ -105,19 +109,16 @@ def release_repeated_sweeps(
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
             else:
-                known.fields.observe(block, *iterate.read(block))
-                new = response.answer(block, known.fields.signal_to_noise(block), iterate.X)
-            known.fields.moved(block, new - iterate.X[block])
+                known.observe(block, *iterate.read(block))
+                new = response.answer(block, known.signal_to_noise(block), iterate.X)
+            known.moved(block, new - iterate.X[block])
             iterate.set(block, new)
-        if t == 0:
-            known.see_all()
         if revise is not None and t + 1 in questions:
-            revised = revise(iterate.X, known.fields.mean, 1 / len(questions), f"after sweep {t + 1}")
+            revised = revise(iterate.X, known.mean, 1 / len(questions), f"after sweep {t + 1}")
             if revised is not iterate.X:  # what was read of another iterate says nothing of this one
                 iterate.replace(revised)
-                known = _Filter(oracle, core, variances)
-                known.see_all()
-    return iterate.X, known.fields.mean
+                known = FieldTracker(scales, oracle.columns)
+    return iterate.X, known.mean
 
 
 class PublicIterate:
@@ -152,22 +153,3 @@ class PublicIterate:
         if X[self._fresh].any():
             raise DPGraphError("internal error: a row would be set before its first query")
         self.X = X
-
-
-class _Filter:
-    """What is believed of the fields, and the prior variance of what no row has seen yet.
-
-    In the first sweep a row sees only those before it; degrees are those inside the core.
-    """
-
-    def __init__(self, oracle: FieldOracle, core: Core, variances: FloatArray) -> None:
-        place, scales = np.zeros(oracle.rows), np.zeros(oracle.rows)
-        place[core.rows] = (np.arange(core.size) + 0.5) / core.size
-        scales[core.rows] = core.inside(variances)[core.rows]
-        self.fields = FieldTracker(scales, oracle.columns)
-        self._unseen = self.fields.variance * (1 - place)
-        self.fields.variance -= self._unseen
-
-    def see_all(self) -> None:
-        """From now on rows see all others."""
-        self.fields.variance += self._unseen

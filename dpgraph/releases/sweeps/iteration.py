@@ -106,7 +106,9 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples
     of :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
 
-    Notes ----- *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the
+    Notes
+    -----
+    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the
     same on average (then c does not change which is best) and 0 otherwise. A row has l1-sensitivity
     :func:`~dpgraph.bounds.sensitivity.label_rows_l1`, up to a constant that is added to all its entries; counts of
     labels have l1-sensitivity w, and choices cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
