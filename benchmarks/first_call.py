@@ -53,8 +53,8 @@ FUNCTIONS = {
     "private_covariance": "(X, epsilon=1.0)",
     "private_linear_queries": "(X[:7] > 0, (X > 0).sum(0), epsilon=1.0)",
     "private_marginals": "(X > 0, k=2, epsilon=1.0)",
-    "project_nonnegative_spectral_ball": "(X @ X[:5].T, 1.0)",
-    "private_symmetric_matrix": f"(X.T @ X, sensitivity=1.0, {_BOTH})",
+    "project_nonnegative_spectral_ball": "(X.T @ X, 1.0)",
+    "private_symmetric_matrix": "(X.T @ X, sensitivity=1.0, epsilon=1.0)",
 }
 #: The arguments of each command.
 COMMANDS = {
@@ -121,7 +121,7 @@ def main() -> None:
     checkout = asked.before or Path(__file__).resolve().parent.parent
     compileall.compile_dir(checkout / "dpgraph", quiet=2)
     about, _, lines = TABLE.read_text().partition(HEADER)
-    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines.splitlines()]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.splitlines()]
     rows = {(name, n): times for name, n, *times in cells}
     for n in asked.vertices:
         with tempfile.TemporaryDirectory() as folder:

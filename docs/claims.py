@@ -230,7 +230,7 @@ def frontier() -> Iterator[Claim]:
 
 
 def first_call() -> Iterator[Claim]:
-    (row,) = [row for row in rows("first_call.md") if (row["function"], row["vertices"]) == ("report", "1,000")]
+    (row,) = [row for row in rows("first_call.md") if (row["call"], row["vertices"]) == ("report", "1,000")]
     took = f"{row['empty cache']} processor seconds, a second one {row['warm']}"
     text = f"A first `dpgraph.report` of 1,000 vertices takes {took}"
     yield Claim("docs/install.md", text, "first_call.md")

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -11,9 +12,10 @@ import networkx as nx
 import pytest
 
 import dpgraph
+from benchmarks.first_call import COMMANDS, FUNCTIONS
 from dpgraph import compiled
 from dpgraph.compiled import KERNELS, Kernel, at_once
-from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.cli.app import _COMMANDS, main
 from dpgraph.linalg.subgraphs import PATTERNS
 from tests import programs
 
@@ -100,6 +102,12 @@ def test_a_kernel_runs_as_python_until_compiling_it_would_take_less(monkeypatch)
     kernel(1.0)
     monkeypatch.setattr(compiled, "_taken", {})
     assert at_once(kernel, 0) is kernel, "what is compiled is used"
+
+
+def test_first_calls_of_all_public_functions_and_commands_are_measured():
+    public = {name for name in dpgraph.__all__ if inspect.isfunction(getattr(dpgraph, name))}
+    assert set(FUNCTIONS) == public
+    assert set(COMMANDS) == set(_COMMANDS) - {"compile"}
 
 
 def test_small_calls_do_not_import_the_compiler():
