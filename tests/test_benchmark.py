@@ -11,7 +11,6 @@ from scipy import sparse, stats
 
 from dpgraph.interfaces.benchmark import (
     BLIND,
-    DENSE,
     EXACT,
     TASKS,
     Outcome,
@@ -109,14 +108,6 @@ def test_a_halt_counts_as_an_answer_that_does_not_look_and_a_refusal_as_none():
     assert refused.note.startswith("refused: ")
     assert "delta" in refused.note
     assert all(map(math.isnan, refused.values))
-
-
-def test_what_needs_n_times_n_numbers_is_left_out_of_large_graphs_unless_it_is_named():
-    task = TASKS["cut"]
-    assert task.mechanisms(DENSE + 1, []) == ["auto", "noisy-power"]
-    assert task.mechanisms(DENSE + 1, ["gaussian"]) == ["gaussian"]
-    assert "gaussian" in task.mechanisms(DENSE, [])
-    assert "gaussian" in TASKS["degrees"].mechanisms(DENSE + 1, [])
 
 
 # --- means and intervals -----------------------------------------------------------------------------------------

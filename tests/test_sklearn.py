@@ -124,14 +124,6 @@ def test_points_of_other_orders_and_of_fewer_vertices_are_looked_up_and_cost_not
     assert accountant.spent.epsilon == pytest.approx(1.0)
 
 
-def test_communities_are_those_of_the_function():
-    fitted = PrivateCommunities(epsilon=2.0, random_state=1).fit(nx.to_scipy_sparse_array(BLOCKS))
-    expected = dpgraph.private_communities(nx.to_scipy_sparse_array(BLOCKS), epsilon=2.0, rng=1)
-    assert np.array_equal(fitted.labels_, expected.labels)
-    assert adjusted_rand_score(TRUTH, fitted.labels_) > 0.9
-    assert fitted.communities_.estimated_modularity == expected.estimated_modularity
-
-
 # --- records ---------------------------------------------------------------------------------------------------
 
 

@@ -1,12 +1,12 @@
 """Private results in a file: numpy arrays and JSON in one ``.npz``, without pickle, with the ledger inside.
 
-Format ``dpgraph-result``, version 3. The archive is not compressed: no file takes much more memory than it has bytes.
-It holds one entry ``metadata`` (UTF-8 bytes of a JSON object) and one entry for each array of the result. The object
-has the keys ``format``, ``version``, ``type`` (name of the class), ``arrays`` (names of the fields that are entries of
-the archive), ``fields`` (all other fields) and ``privacy`` (the report with its ledger, as
-:meth:`~dpgraph.PrivacyReport.to_dict`). Values that JSON does not have are objects with one key: ``{"tuple": [...]}``,
-``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf"`` and ``"-inf"``), and ``{"counts": [...]}`` for the fields of
-counts. A file is made of published values only and may be published.
+Format ``dpgraph-result``, version 3. The archive is not compressed: nothing in it is larger than the file. It holds one
+entry ``metadata`` (UTF-8 bytes of a JSON object) and one entry for each array of the result. The object has the keys
+``format``, ``version``, ``type`` (name of the class), ``arrays`` (names of the fields that are entries of the archive),
+``fields`` (all other fields) and ``privacy`` (the report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`).
+Values that JSON does not have are objects with one key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}``
+(also ``"inf"`` and ``"-inf"``), and ``{"counts": [...]}`` for the fields of counts. A file is made of published values
+only and may be published.
 """
 
 import importlib

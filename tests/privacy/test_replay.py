@@ -38,15 +38,15 @@ def losses(entry, *, stride, both, each_budget=True):
                     raise AssertionError(f"{entry.label}: {label}, epsilon = {epsilon}: {error}") from error
 
 
-def tested_something(seen):
+def shows_something(seen):
     """Whether a run came to its end, and a neighbour cost a tenth of the budget."""
     return any(not loss.halted for loss in seen) and max(loss.share for loss in seen) > 0.1
 
 
 def check(entry, stride, both):
-    if not both and tested_something(list(losses(entry, stride=stride, both=False, each_budget=False))):
+    if not both and shows_something(list(losses(entry, stride=stride, both=False, each_budget=False))):
         return
-    assert tested_something(list(losses(entry, stride=stride, both=both))), "these neighbours test nothing"
+    assert shows_something(list(losses(entry, stride=stride, both=both))), "these neighbours test nothing"
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)

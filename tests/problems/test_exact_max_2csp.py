@@ -109,16 +109,6 @@ def test_a_planted_assignment_of_a_large_unique_game_is_recovered_and_proven():
     assert result.status == "optimal"
 
 
-def test_pinning_seeds_lowers_the_bound_and_the_global_correlation():
-    instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=3), "max-k-cut", 3)
-    result = max_2csp(instance, seeds=3, rng=0, beam=9, sweeps=1, rounds=1, starts=1)
-    bounds = [entry.upper_bound for entry in result.trace]
-    assert len(bounds) >= 3
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[-1] < bounds[0]
-    assert result.trace[-1].global_correlation < result.trace[0].global_correlation
-
-
 @pytest.mark.parametrize("q", [2, 3])
 def test_instances_without_constraints_are_trivially_optimal(q):
     for n in (1, 3):

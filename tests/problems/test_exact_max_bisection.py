@@ -67,14 +67,6 @@ def test_a_larger_imbalance_is_used_but_not_exceeded(imbalance):
     assert check_sandwich(seeds, imbalance) >= 0.95 * len(seeds)
 
 
-def test_seeds_tighten_the_bound_on_bisections():
-    G = nx.gnp_random_graph(18, 0.5, seed=2)
-    result = max_bisection(G, rng=0, seeds=6, beam=8, sweeps=1, rounds=1, starts=1)
-    assert result.trace[-1].upper_bound < result.trace[0].upper_bound
-    assert result.trace[-1].global_correlation < result.trace[1].global_correlation
-    assert best_cut(nx.to_numpy_array(G), 0) <= result.trace[-1].upper_bound + 1e-9
-
-
 def test_a_bisection_is_bounded_by_the_cutting_planes_of_all_cuts():
     """The relaxation alone bounds it by 79.8 and 180.0."""
     torus = nx.grid_2d_graph(10, 10, periodic=True)

@@ -110,7 +110,7 @@ def test_constraint_neighbours_pay_more_noise():
 
 
 @pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0, 12.0])
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])
 def test_without_delta_a_call_is_pure(unique_game, adjacency, epsilon):
     result = dpgraph.private_max_2csp(unique_game, epsilon=epsilon, adjacency=adjacency, rng=0)
     assert result.privacy.delta == 0.0

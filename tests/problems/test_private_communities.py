@@ -90,12 +90,6 @@ def test_modularity_and_its_deviation_are_those_of_networkx_and_of_finite_differ
     assert grouped.values.sum() == values.sum()
 
 
-def test_resolution_makes_communities_smaller():
-    G = nx.ring_of_cliques(12, 12)
-    few, many = (dpgraph.private_communities(G, epsilon=30.0, resolution=r, rng=0) for r in (0.02, 1.0))
-    assert len(few.communities) < len(many.communities)
-
-
 def test_weights_count():
     """The edges say nothing, their weights everything."""
     rng = np.random.default_rng(1)
@@ -210,13 +204,3 @@ def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into()
         labels = communities_of_answers(excesses, np.random.default_rng(seed))
         found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
     assert found >= 42  # eigenvectors of all rows alone find 34 of 60
-
-
-@pytest.mark.parametrize("n", [60, 300])
-@pytest.mark.parametrize("blocks", [0, 2])
-def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
-    answers = np.kron(np.eye(2), np.ones((n // 2, n // 2))) - np.eye(n) if blocks else np.zeros((n, n))
-    degrees = np.ones(n)
-    excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
-    labels = communities_of_answers(excesses, np.random.default_rng(0))
-    assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1

@@ -47,7 +47,7 @@ def real(graphs_dir, name):
 )
 def test_planted_cuts_are_found(degree, mechanism, epsilon, least):
     A, _ = planted_cut_sparse(2000, degree, -0.75, rng=degree)
-    assert mean_fraction(A, runs=2, mechanism=mechanism, epsilon=epsilon) >= least
+    assert mean_fraction(A, runs=1, mechanism=mechanism, epsilon=epsilon) >= least
 
 
 REAL = [
@@ -94,13 +94,6 @@ def test_the_private_upper_bound_is_reported_for_matrix_mechanisms_only():
     assert dpgraph.private_max_cut(A, epsilon=1, delta=DELTA, rng=0).upper_bound is None
     bounded = dpgraph.private_max_cut(A, epsilon=8, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert bounded.upper_bound > 0
-
-
-@each("projection", ["none", "frobenius", "spectral"], parts=2)
-def test_projection_is_a_choice(projection):
-    A, _ = planted_cut_sparse(120, 60, -0.9, rng=0)
-    cut = dpgraph.private_max_cut(A, epsilon=30, delta=DELTA, mechanism=Coherence(rank=2, projection=projection), rng=0)
-    assert dpgraph.evaluate.cut_fraction(A, cut.partition) > 0.85
 
 
 # --- vertices and labels

@@ -46,43 +46,6 @@ def table_rmse(result, data):
 
 # --- privacy ---------------------------------------------------------------------------------------------------
 
-COLOURS = {"categories": {0: ["red", "green", "blue"]}}
-SHAPES = [
-    (2, {}),
-    (3, {"degree": 4}),
-    (2, {"sparsity": 1}),
-    (3, {"sparsity": 2}),
-    (2, {"adjacency": "add-remove"}),
-    (3, {"adjacency": "add-remove", "sparsity": 2}),
-    (2, COLOURS),
-]
-
-
-def neighbours(options):
-    base = np.array([[0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0]], dtype=object)
-    candidates = np.array(list(itertools.product([0, 1], repeat=4)), dtype=object)
-    if "categories" in options:
-        for table in (base, candidates):
-            table[:, 0] = np.where(table[:, 0] == 1, "blue", "red")
-    for record in candidates:
-        if options.get("adjacency") == "add-remove":
-            yield base, np.vstack([base, record])
-        else:
-            yield base, np.vstack([record, base[1:]])
-
-
-@pytest.mark.usefixtures("doors")
-@each("k, options", SHAPES, parts=2)
-def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(k, options):
-    shares = []
-    for number, (data, neighbour) in enumerate(neighbours(options)):
-
-        def call(records):
-            return lambda rng: private_marginals(records, k, rng=rng, **options, **BUDGET)
-
-        shares.append(replay(call(data), call(neighbour), seed=number).share)
-    assert max(shares) > 0.99
-
 
 def test_without_delta_the_release_is_pure_and_with_it_where_laplace_noise_is_smaller():
     few, many = clustered(4, 50), clustered(12, 50)

@@ -390,7 +390,7 @@ def test_a_budget_that_is_too_small_for_exact_noise_is_refused_before_the_debit(
 
 
 @pytest.mark.parametrize("certificate", ["gap-and-coherence", "stability"])
-@pytest.mark.parametrize("n", [60, 900])
+@pytest.mark.parametrize("n", [60, pytest.param(900, marks=pytest.mark.slow)])
 def test_a_shift_by_much_noise_is_refused_or_harmless(n, certificate):
     """The shift of a signed eigenspace grows with its noise, until rounding errors of it exceed a sensitivity."""
     A = nx.to_numpy_array(nx.fast_gnp_random_graph(n, 0.1, seed=0))

@@ -329,7 +329,7 @@ def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monk
     arguments, written = command_line(name, graph, table, folder)
     places = 2 + len(written) + ("--evaluate" in arguments)
     errors = [RuntimeError("secret"), ValueError("secret"), MemoryError(), SystemExit(7), KeyboardInterrupt()]
-    for place in sorted({0, 1, 2, places - 1}):
+    for place in sorted({0, 1, 2, places - 1} if name == "max-cut" else {1, places - 1}):
         for path in written.values():
             Path(path).unlink(missing_ok=True)
         error = errors[place % len(errors)]

@@ -25,6 +25,7 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.releases.statistics import STATISTICS
+from dpgraph.sos.csp.elimination import least_over
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
 
@@ -72,6 +73,7 @@ def calls() -> list[Callable[[], object]]:
     ]
     return [
         _count_in_a_block,
+        lambda: least_over({(u, 4): np.zeros((17, 17), dtype=np.int64) for u in range(4)}, (0, 1, 2, 3), 4, 17),
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0).sample(),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.max_cut, weighted, weight="weight"),
@@ -81,6 +83,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.max_bisection, large, sweeps=10),
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
         partial(dpgraph.max_2csp, colours, search="optimal", seeds=2, rounds=1, sweeps=2, tol=0.1),
+        partial(dpgraph.max_2csp, colours, seeds=2, rounds=1, sweeps=2, tol=0.1),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
 
