@@ -36,9 +36,9 @@ def test_answers_are_chosen_for_small_graphs_and_large_budgets_and_degrees_decid
 @pytest.mark.parametrize(
     ("is_large", "quotient", "epsilon", "chosen"),
     [
-        (True, 55.0, 4.0, "randomized-response"),
+        (True, 20.0, 4.0, "randomized-response"),
         (True, 50.0, 2.5, "noisy-power"),
-        (True, 25.0, 2.5, "randomized-response"),
+        (True, 32.0, 2.5, "randomized-response"),
         (True, 5.0, 4.0, "noisy-power"),
         (False, 55.0, 4.0, "noisy-power"),
     ],
