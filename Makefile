@@ -60,8 +60,12 @@ test:
 	$(MAKE) --no-print-directory --jobs=2 release compile docs lint
 	$(MAKE) --no-print-directory pytest
 
+# Both processes would rewrite every assert, to show what it compared: only what has failed runs again with that, and fails still.
+pytest: export OMP_NUM_THREADS := 1
+pytest: export OPENBLAS_NUM_THREADS := 1
 pytest: $(STAMP)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q --assert=plain \
+	  || { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures=none; exit 1; }
 
 # Long statistical runs and large graphs: about an hour on two cores.
 test-slow: $(STAMP)
@@ -88,8 +92,8 @@ release:
 	$(PYTHON) -m venv $(BUILD)
 	$(BUILD)/bin/python $(INSTALL) build 'setuptools>=77'
 	mkdir $(BUILD)/source
-	tar -c --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
-	  | tar -x -C $(BUILD)/source
+	tar -cf - --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
+	  | tar -xf - -C $(BUILD)/source
 	$(BUILD)/bin/python -m build --no-isolation --outdir dist $(BUILD)/source > /dev/null
 	$(PYTHON) -m venv $(CLEAN)
 	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt

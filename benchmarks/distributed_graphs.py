@@ -7,9 +7,9 @@ SIGKILL in the middle of the sweeps. Processor seconds are those of client, sche
 killed). Lines are kept as they come; ``--fresh`` measures those again that ``--methods`` (parts of names) and
 ``--largest`` ask for.
 
-    python benchmarks/distributed.py --largest 10000000
+    python benchmarks/distributed_graphs.py --largest 10000000
 
-That script, beside this one, runs this and the estimate for 10^10 edges.
+distributed_estimate.py computes 10^10 edges from this table.
 """
 
 from __future__ import annotations

@@ -20,12 +20,13 @@ from common import RESULTS, ResumableTable, markdown_table
 
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import enumeration
-from dpgraph.sos.csp import bucket_elimination
+from dpgraph.sos.csp import elimination, solver
 
 PIECE = 500  # instances of a line of the table
 COLUMNS = ("first", "kind", "instances", "optimal", "failures")
-#: Up to so many vertices, and entries of a table, an instance of four is solved without a relaxation.
-LISTED = enumeration.MOST_VERTICES, bucket_elimination._LARGEST
+#: Vertices that are listed, entries of a table, and effort of a search: an instance of four is solved by the first two,
+#: one by the search.
+FIRST = enumeration.MOST_VERTICES, elimination._LARGEST, solver._ENTRIES
 QUICK = {"sweeps": 20, "rounds": 5, "starts": 2}
 DECADES = 30
 
@@ -104,9 +105,10 @@ def csp_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fracti
 
 def judge(seed: int) -> tuple[str, str, list[str]]:
     """Kind of the instance of a seed, the status of its result, and what is wrong with what was said about it."""
-    rng, listed = np.random.default_rng(seed), seed % 4 == 0
-    enumeration.MOST_VERTICES = LISTED[0] if listed else 0  # else so small an instance is never relaxed
-    bucket_elimination._LARGEST = LISTED[1] if listed else 1
+    rng = np.random.default_rng(seed)
+    enumeration.MOST_VERTICES = FIRST[0] if seed % 4 == 0 else 0  # else so small an instance is never relaxed
+    elimination._LARGEST = FIRST[1] if seed % 4 == 0 else 1
+    solver._ENTRIES = FIRST[2] if seed % 4 < 2 else 0
     kind, bounds, result, optimum, total = (csp_case if rng.random() < 0.2 else cut_case)(rng)
     wrong = [f"bound {bound!r} < {float(optimum)!r}" for bound in bounds if Fraction(bound) < optimum]
     if result.status == "optimal" and optimum - Fraction(result.value) > Fraction(1e-12) * total:

@@ -16,7 +16,6 @@ import numpy as np
 
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import gdp_mu
-from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.records.linear_queries import (
     expected_error,
@@ -24,7 +23,6 @@ from dpgraph.problems.records.linear_queries import (
     minimum_volume_ellipsoid,
     private_linear_queries,
 )
-from dpgraph.problems.records.query_noise import ellipsoid_encoding, recursive_encoding
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6
@@ -69,7 +67,6 @@ def dense_rows(quick: bool) -> list[dict[str, object]]:
         start = time.process_time()
         optimal = trace_factorization(QueryMatrix(A).row_space.columns, tol=1e-3)
         seconds = time.process_time() - start
-        matrix = QueryMatrix(A)
         plain = expected_error(A, mechanism="gaussian", **BUDGET)
         x = np.random.default_rng(1).poisson(50, A.shape[1])
         runs = 3 if A.shape[0] > 1000 else 10
@@ -80,8 +77,7 @@ def dense_rows(quick: bool) -> list[dict[str, object]]:
             {
                 "workload": name,
                 "gaussian": plain,
-                "ellipsoid without recursion": error_of(ellipsoid_encoding(matrix)),
-                "ellipsoid with recursion": error_of(recursive_encoding(matrix)),
+                "ellipsoid": expected_error(A, mechanism="ellipsoid", **BUDGET),
                 "auto": result.expected_rmse,
                 "auto is": result.mechanism,
                 "auto, measured": float(np.sqrt(np.mean([rmse(r.answers, A @ x) ** 2 for r in results]))),
@@ -95,11 +91,6 @@ def dense_rows(quick: bool) -> list[dict[str, object]]:
         )
         print(rows[-1], flush=True)
     return rows
-
-
-def error_of(encoding: Encoding) -> float:
-    """Error of an answer at the budget of this script."""
-    return encoding.error(encoding.std({"gaussian": MU}))
 
 
 def sparse_rows() -> list[dict[str, object]]:

@@ -9,7 +9,6 @@ are kept as they come, so that a run may be killed and continued; ``--fresh`` me
 
     python benchmarks/load.py                         # make bench-load: an hour and a half on one core, 8 GB
     python benchmarks/load.py --largest 100000        # five minutes
-
 """
 
 from __future__ import annotations
@@ -120,6 +119,16 @@ def cut(A: sparse.csr_array, epsilon: float) -> Outcome:
     return lambda: f"cuts {dpgraph.evaluate.cut_fraction(A, found.labels):.3f}"
 
 
+def spectral_cut(A: sparse.csr_array) -> Outcome:
+    """Sides are the signs of the last eigenvector of the adjacency matrix."""
+    from scipy.sparse.linalg import eigsh
+
+    import dpgraph
+
+    sides = eigsh(A, k=1, which="SA", v0=np.random.default_rng(0).standard_normal(A.shape[0]))[1][:, 0] > 0
+    return lambda: f"cuts {dpgraph.evaluate.cut_fraction(A, sides):.3f}"
+
+
 def triangles(A: sparse.csr_array) -> Outcome:
     import dpgraph
 
@@ -217,6 +226,8 @@ METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
     "eigsh, 2 pairs": ("cut", partial(eigenpairs, pairs=2), 10**7),
     "embedding, pure": ("cut", partial(embedding, delta=0.0), 10**7),
     "eigsh, 1 pair": ("cut", partial(eigenpairs, pairs=1), 10**7),
+    "embedding, rank 1": ("cut", partial(embedding, delta=DELTA, rank=1), 10**7),
+    "embedding, rank 2": ("cut", partial(embedding, delta=DELTA, rank=2), 10**6),
     "embedding, rank 8": ("cut", partial(embedding, delta=DELTA, rank=8), 10**6),
     "eigsh, 8 pairs": ("cut", partial(eigenpairs, pairs=8), 10**6),
     "degrees": ("cut", degrees, 10**7),
@@ -225,6 +236,7 @@ METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
     "numpy distribution": ("cut", numpy_distribution, 10**7),
     "cut, eps 1": ("cut", partial(cut, epsilon=1.0), 10**7),
     "cut, eps 4": ("cut", partial(cut, epsilon=4.0), 10**7),
+    "spectral cut": ("cut", spectral_cut, 10**7),
     "communities": ("blocks", communities, 10**7),
     "igraph Leiden": ("blocks", leiden, 10**6),
     "triangles": ("blocks", triangles, 10**6),
@@ -240,7 +252,11 @@ METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
 BESIDE = {
     "embedding": "eigsh, 2 pairs",
     "embedding, pure": "eigsh, 1 pair",
+    "embedding, rank 1": "eigsh, 1 pair",
+    "embedding, rank 2": "eigsh, 2 pairs",
     "embedding, rank 8": "eigsh, 8 pairs",
+    "cut, eps 1": "spectral cut",
+    "cut, eps 4": "spectral cut",
     "degrees": "numpy degrees",
     "distribution": "numpy distribution",
     "communities": "igraph Leiden",

@@ -230,7 +230,7 @@ def frontier() -> Iterator[Claim]:
 
 
 def first_call() -> Iterator[Claim]:
-    (row,) = [row for row in rows("first_call.md") if (row["function"], row["vertices"]) == ("report", "1,000")]
+    (row,) = [row for row in rows("first_call.md") if (row["call"], row["vertices"]) == ("report", "1,000")]
     took = f"{row['empty cache']} processor seconds, a second one {row['warm']}"
     text = f"A first `dpgraph.report` of 1,000 vertices takes {took}"
     yield Claim("docs/install.md", text, "first_call.md")
@@ -444,8 +444,8 @@ def linear_queries() -> Iterator[Claim]:
     prefix = {row["method"]: row["delta = 1e-06"] for row in rows(table) if row.get("prefix sums of") == "1024"}
     yield Claim(
         "docs/linear_queries.md",
-        f"optimal factors have an error of {prefix['`streaming` (optimal), in order']}, the square root "
-        f"{prefix['square root, in order']} and Honaker's tree {prefix['tree, in order, Honaker']}",
+        f"optimal factors have an error of {prefix['`factorization`']}, the square root "
+        f"{prefix['square root, in order']} and Honaker's tree, in order, {prefix['tree, in order, Honaker']}",
         table,
     )
 

@@ -26,6 +26,7 @@ import dpgraph
 from dpgraph import datasets, evaluate, plot
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces import cli
+from dpgraph.plot.panels import Panel
 
 DOCS = Path(__file__).resolve().parent
 sys.path.append(str(DOCS.parent / "benchmarks"))
@@ -117,9 +118,8 @@ def epsilon_picture() -> Figure:
     for row in read("epsilon"):
         point = float(row["epsilon"]), float(row["mean"]), float(row["std"])
         curves.setdefault(f"average degree {row['degree']}", []).append(point)
-    return plot.plot_privacy_utility(
-        curves, title="The denser the graph, the smaller the ε that finds its whole cut (0.75 of the edges)"
-    )
+    levels = {"data-independent": 0.5}
+    return plot.plot_benchmark([[Panel("a planted cut", "share of the edges cut", True, curves, levels)]])
 
 
 def which_regularization(runs: int = 5) -> None:

@@ -59,8 +59,7 @@ REFERENCE = {
             "dpgraph.problems.options",
             "dpgraph.problems.cut",
             "dpgraph.problems.csp",
-            "dpgraph.results.cut",
-            "dpgraph.results.csp",
+            "dpgraph.results.labels",
             "dpgraph.instance",
         ),
     ),
@@ -204,7 +203,7 @@ def standalone(path: Path) -> str:
 
 
 def with_tables(markdown: str) -> str:
-    """Replace ``{{ strategies: cut.strategies:CUTS }}`` by the table of these strategies."""
+    """Replace ``{{ strategies: labels:CUTS }}`` by the table of these strategies."""
     return STRATEGIES.sub(lambda found: pkgutil.resolve_name(f"dpgraph.problems.{found[1]}").table(), markdown)
 
 

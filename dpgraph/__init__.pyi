@@ -68,14 +68,14 @@ from dpgraph.results.adjacency import PrivateNormalizedAdjacency as PrivateNorma
 from dpgraph.results.communities import PrivateCommunities as PrivateCommunities
 from dpgraph.results.counts import PrivateCounts as PrivateCounts
 from dpgraph.results.counts import PrivateEstimate as PrivateEstimate
-from dpgraph.results.csp import PrivateCSPResult as PrivateCSPResult
-from dpgraph.results.cut import PrivateCutResult as PrivateCutResult
 from dpgraph.results.degrees import PrivateDegreeDistribution as PrivateDegreeDistribution
 from dpgraph.results.degrees import PrivateDegrees as PrivateDegrees
 from dpgraph.results.densest import PrivateSubgraph as PrivateSubgraph
 from dpgraph.results.files import load_result as load_result
 from dpgraph.results.files import save_result as save_result
 from dpgraph.results.graph_model import PrivateGraphModel as PrivateGraphModel
+from dpgraph.results.labels import PrivateCSPResult as PrivateCSPResult
+from dpgraph.results.labels import PrivateCutResult as PrivateCutResult
 from dpgraph.results.marginals import PrivateMarginals as PrivateMarginals
 from dpgraph.results.records import PrivateAnswers as PrivateAnswers
 from dpgraph.results.records import PrivateCovariance as PrivateCovariance

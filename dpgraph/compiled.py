@@ -1,37 +1,39 @@
-"""The one way in which functions are compiled, or not yet, and everything that numba needs for it, imported at once.
+"""The one way in which functions are compiled, when they are first called and not sooner.
 
-numba imports about ninety modules of its own when the first function is compiled or loaded. That could happen after a
-budget was debited, and an interrupt would leave them half loaded; so it happens when this module is imported.
+Most calls on small graphs compile nothing, so they do not import numba either, which takes half a second.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property, update_wrapper
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numba
-import numba.core.boxing
-import numba.core.runtime.context
 import numpy as np
-from numba.core import event
-from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 from scipy import sparse
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: All kernels of the modules that have been imported.
-KERNELS: list[Any] = []
+KERNELS: list["Kernel"] = []
 #: Steps of inner loops that Python takes in the time in which a kernel is compiled, or read where it has been kept.
 _COMPILED_IN, _READ_IN = 1_000_000, 10_000
+#: Those that it takes while numba is imported.
+_IMPORTED_IN = 500_000
 #: Steps that each kernel has taken as Python.
 _taken: dict[Any, float] = {}
 #: Seconds of compiling after which it is said, once.
 _LONG = 1.0
+_REASON = "dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them"
+#: Bytes of a function that is compiled sooner when it is written out where it is called.
+_SHORT = 400
+_one_at_a_time = threading.RLock()
 
 
 class Rows(NamedTuple):
@@ -48,28 +50,53 @@ class Rows(NamedTuple):
         return cls(A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False), np.asarray(A.data, float))
 
 
-# What numba calls before it compiles or loads anything.
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
+class Kernel:
+    """A function that numba compiles, for the types of a call, when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func, self.options = cast(FunctionType, function), options
+        KERNELS.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The result for these arguments."""
+        return self.dispatcher(*arguments)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba makes of it, without a cache where there is no folder to keep it in.
+
+        Then, as where both the installation and the home are read-only, every process compiles afresh, for seconds.
+        """
+        with _one_at_a_time:
+            function, numba = _calling(self, lambda kernel: kernel.inner), _numba()
+            try:
+                return numba.njit(cache=True, no_cfunc_wrapper=True, **self.options)(function)
+            except RuntimeError as error:
+                if "cannot cache" not in str(error):
+                    raise
+                return numba.njit(no_cfunc_wrapper=True, **self.options)(function)
+
+    @cached_property
+    def inner(self) -> Any:
+        """What it is inside another kernel: part of its machine code, so that it needs no way in and no cache."""
+        short = {"inline": "always"} if len(self.py_func.__code__.co_code) < _SHORT else {}
+        function = _calling(self, lambda kernel: kernel.inner)
+        return _numba().njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **short, **self.options)(function)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether this process has compiled or read it."""
+        return "dispatcher" in vars(self) and bool(self.dispatcher.signatures)
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
-    """``numba.njit(cache=True, **options)``, without the cache where there is no folder to keep it in.
+    """``numba.njit(cache=True, **options)``, once the function is called."""
 
-    Then, as where both the installation and the home are read-only, every process compiles afresh, for some seconds.
-    """
+    def lazy(function: Function) -> Function:
+        return cast(Function, Kernel(function, options))
 
-    def compiled(function: Function) -> Function:
-        try:
-            kernel = numba.njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
-                raise
-            kernel = numba.njit(**options)(function)
-        KERNELS.append(kernel)
-        return cast(Function, kernel)
-
-    return compiled
+    return lazy
 
 
 def at_once(kernel: Function, steps: float) -> Function:
@@ -79,11 +106,14 @@ def at_once(kernel: Function, steps: float) -> Function:
     kernel that may reorder sums is none to ask for, and neither is one whose Python would overflow. A kernel that has
     taken many steps as Python is compiled, so that many small calls are not slow.
     """
-    dispatcher = cast(Any, kernel)
-    if dispatcher.signatures or _all:
+    asked = cast(Kernel, kernel)
+    if asked.compiled or _all:
         return kernel
-    _taken[dispatcher] = _taken.get(dispatcher, 0.0) + steps
-    return kernel if _taken[dispatcher] > (_READ_IN if _kept(dispatcher) else _COMPILED_IN) else _plain(dispatcher)
+    taken = _taken[asked] = _taken.get(asked, 0.0) + steps
+    if "numba" not in sys.modules:
+        taken -= _IMPORTED_IN
+    slow = taken > _READ_IN and taken > (_READ_IN if _kept(asked) else _COMPILED_IN)
+    return kernel if slow else cast(Function, _plain(asked))
 
 
 #: What holds while all is to be compiled.
@@ -100,37 +130,65 @@ def no_python() -> Iterator[None]:
         _all.pop()
 
 
-class _Notice(event.Listener):
-    """Says on a terminal why a first call takes long."""
+@cache
+def _numba() -> Any:
+    """Numba with all that it imports before it compiles or loads anything.
 
-    def __init__(self) -> None:
-        self.began: list[float] = []
-        self.spent, self.said = 0.0, False
-
-    def on_start(self, event: Any) -> None:  # noqa: ARG002
-        self.began.append(time.monotonic())
-
-    def on_end(self, event: Any) -> None:  # noqa: ARG002
-        began = self.began.pop()
-        self.spent += 0.0 if self.began else time.monotonic() - began
-        if self.spent > _LONG and not self.said and not _all and sys.stderr is not None and sys.stderr.isatty():
-            self.said = True
-            print("dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them", file=sys.stderr)
+    That is about ninety modules. An interrupt would leave them half loaded, so they are imported on a thread of their
+    own: signals reach the main thread only.
+    """
+    importing = threading.Thread(target=_import_numba)
+    importing.start()
+    importing.join()
+    return import_module("numba")
 
 
-event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]
+def _import_numba() -> None:
+    for name in ("numba", "numba.core.boxing", "numba.core.runtime.context"):
+        import_module(name)
+    target = import_module("numba.core.registry").cpu_target
+    target.typing_context.refresh()
+    target.target_context.refresh()
+    _say_why_it_takes_long()
+
+
+def _say_why_it_takes_long() -> None:
+    """On a terminal, when a call has compiled for a second."""
+    event = import_module("numba.core.event")
+    began: list[float] = []
+    spent = 0.0
+
+    class Notice(event.Listener):  # type: ignore[misc, name-defined]
+        def on_start(self, event: Any) -> None:  # noqa: ARG002
+            began.append(time.monotonic())
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            nonlocal spent
+            before, since = spent, began.pop()
+            spent += 0.0 if began else time.monotonic() - since
+            if before <= _LONG < spent and not _all and sys.stderr is not None and sys.stderr.isatty():
+                print(
+                    "dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them", file=sys.stderr
+                )
+
+    event.register("numba:compile", Notice())
 
 
 @cache
-def _kept(kernel: Any) -> bool:
+def _kept(kernel: Kernel) -> bool:
     """Whether an earlier process has compiled it, for whatever types."""
-    file = getattr(getattr(kernel._cache, "_cache_file", None), "_index_path", None)  # noqa: SLF001
+    file = getattr(getattr(kernel.dispatcher._cache, "_cache_file", None), "_index_path", None)  # noqa: SLF001
     return file is not None and Path(file).exists()
 
 
 @cache
-def _plain(kernel: Any) -> Any:
+def _plain(kernel: Kernel) -> FunctionType:
     """The Python function of a kernel, which calls those of other kernels."""
+    return _calling(kernel, _plain)
+
+
+def _calling(kernel: Kernel, made: Callable[[Kernel], Any]) -> FunctionType:
+    """The function of a kernel with what is made of the kernels that it calls in their place."""
     code, names = kernel.py_func.__code__, kernel.py_func.__globals__
-    called = {name: _plain(names[name]) for name in code.co_names if names.get(name) in KERNELS}
+    called = {name: made(names[name]) for name in code.co_names if isinstance(names.get(name), Kernel)}
     return FunctionType(code, names | called)

@@ -45,7 +45,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E40
 __all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import EmbeddingMechanism
+    from dpgraph.strategies import EmbeddingMechanism
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

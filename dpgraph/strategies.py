@@ -20,7 +20,7 @@ from typing import Any
 
 from dpgraph import problems
 from dpgraph.exceptions import no_attribute
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.driver import Registry
 
 
 @cache
@@ -28,9 +28,8 @@ def registries() -> tuple[Registry, ...]:
     """The strategies of every problem."""
     found: dict[int, Registry] = {}
     for module in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
-        if module.name != f"{problems.__name__}.mechanisms":  # which is written from what is found here
-            members = vars(importlib.import_module(module.name)).values()
-            found |= {id(member): member for member in members if isinstance(member, Registry)}
+        members = vars(importlib.import_module(module.name)).values()
+        found |= {id(member): member for member in members if isinstance(member, Registry)}
     return tuple(found.values())
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 from dpgraph.problems.communities import COMMUNITY_STRATEGIES
 from dpgraph.problems.counts.subgraphs import COUNTS
-from dpgraph.problems.csp.strategies import EDGES, TABLES
-from dpgraph.problems.cut.strategies import CUTS
+from dpgraph.problems.driver import Registry
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
+from dpgraph.problems.labels import CUTS, EDGES, TABLES
 from dpgraph.problems.matrices.subspace_strategies import MATRICES
-from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.
 REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {

@@ -3,8 +3,7 @@
 ``python -m tests.stubs`` writes them; ``tests/test_typing.py`` fails while they differ:
 
 * ``dpgraph/__init__.pyi`` from the tables of ``dpgraph/__init__.py``, ``dpgraph/strategies.pyi`` from the strategies,
-  whose names are found when they are first used;
-* ``dpgraph/problems/mechanisms.py``: what ``mechanism=`` takes, from the registry of each problem.
+  whose names are found when they are first used, and from the registries of problems what ``mechanism=`` takes.
 """
 
 import inspect
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import dpgraph
 from dpgraph import strategies
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.driver import Registry
 
 PACKAGE = Path(dpgraph.__file__).parent
 WRITTEN = "written by `python -m tests.stubs`, and compared by the tests"
@@ -28,11 +27,11 @@ MECHANISMS = {
     "CovarianceMechanism": ("a covariance", ("records.covariance_noise:LAWS",)),
     "CSPMechanism": (
         "a constraint problem, whatever its neighbours",
-        ("csp.strategies:EDGES", "csp.strategies:TABLES"),
+        ("labels:EDGES", "labels:TABLES"),
     ),
-    "CutMechanism": ("cuts and bisections", ("cut.strategies:CUTS",)),
+    "CutMechanism": ("cuts and bisections", ("labels:CUTS",)),
     "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies:EMBEDDINGS",)),
-    "KCutMechanism": ("a cut into k parts", ("csp.strategies:EDGES",)),
+    "KCutMechanism": ("a cut into k parts", ("labels:EDGES",)),
     "MatrixMechanism": ("eigenspaces and singular subspaces", ("matrices.subspace_strategies:MATRICES",)),
     "QueryMechanism": ("linear queries", ("records.query_noise:MECHANISMS",)),
 }
@@ -58,33 +57,18 @@ def front_door() -> str:
 
 
 def all_strategies() -> str:
-    """The stub of dpgraph.strategies."""
+    """The stub of dpgraph.strategies, with what ``mechanism=`` of each problem takes."""
     classes = [(options.__module__, name, name) for name, options in sorted(strategies._classes().items())]
-    lines = [f'"""Options of all strategies: {WRITTEN}."""', *imports(classes)]
-    return "\n".join([*lines, f"__all__ = {dir(strategies)!r}"])
-
-
-def mechanisms() -> str:
-    """The module of aliases."""
-    lines = [
-        f'"""What ``mechanism=`` takes, by problem: {WRITTEN}.',
-        "",
-        "A name means the defaults of a strategy, an options object sets them. Read by type checkers only.",
-        '"""',
-        "from typing import Literal, TypeAlias",
-    ]
-    aliases, options = [], {}
+    lines = [f'"""Options of all strategies: {WRITTEN}."""', "from typing import Literal, TypeAlias", *imports(classes)]
     for alias, (problem, places) in MECHANISMS.items():
         found = [s for place in places for s in registry(place).strategies.values()]
         names = dict.fromkeys(["auto", *(strategy.name for strategy in found)])
-        classes = {strategy.options.__name__: strategy.options for strategy in found}
-        options |= classes
-        aliases += [f"#: Of {problem}.", f"{alias}: TypeAlias = Literal{list(names)!r} | {' | '.join(sorted(classes))}"]
-    lines += [f"from {kind.__module__} import {name}" for name, kind in sorted(options.items())]
-    return "\n".join(lines + aliases)
+        options = sorted({strategy.options.__name__ for strategy in found})
+        lines += [f"#: Of {problem}.", f"{alias}: TypeAlias = Literal{list(names)!r} | {' | '.join(options)}"]
+    return "\n".join([*lines, f"__all__ = {dir(strategies)!r}"])
 
 
-FILES = {"__init__.pyi": front_door, "strategies.pyi": all_strategies, "problems/mechanisms.py": mechanisms}
+FILES = {"__init__.pyi": front_door, "strategies.pyi": all_strategies}
 
 
 def formatted(code: str, path: str) -> str:

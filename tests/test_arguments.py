@@ -10,7 +10,6 @@ import pytest
 import dpgraph
 from dpgraph.arguments import (
     as_generator,
-    as_number,
     check_choice,
     check_integer,
     check_nonnegative,
@@ -41,13 +40,6 @@ PAIR = np.array([1.0, 2.0])
 def test_a_value_of_the_wrong_kind_or_range_is_refused(check, value):
     with pytest.raises(InvalidParameterError, match=r"must be .*; got"):
         check(value)
-
-
-@each("kind", [np.int8, np.uint64, np.float16, np.float32, np.float64, int, float], parts=2)
-def test_numbers_of_numpy_are_numbers(kind):
-    assert as_number(kind(3)) == check_positive("x", kind(3)) == check_nonnegative("x", kind(3)) == 3.0
-    assert check_scale("x", kind(3)) == 3.0
-    assert isinstance(check_scale("x", kind(3)), float)
 
 
 def test_integers_of_numpy_are_integers_and_generators_are_kept():
@@ -184,13 +176,6 @@ def test_what_is_no_square_array_of_numbers_costs_nothing(name, A):
     with pytest.raises(InvalidParameterError, match="expected a"):
         getattr(dpgraph, name)(A, sensitivity=1.0, epsilon=1.0, accountant=accountant, **more)
     assert accountant.spent == (0.0, 0.0)
-
-
-@each("function", [dpgraph.private_symmetric_matrix, dpgraph.private_cosine_similarities], parts=2)
-def test_a_neighbouring_relation_is_described_in_words(function):
-    more = {"delta": 1e-6} if function is dpgraph.private_cosine_similarities else {}
-    with pytest.raises(InvalidParameterError, match="adjacency must be a string"):
-        function(A, sensitivity=1.0, epsilon=1.0, adjacency=PAIR, **more)
 
 
 @each(

@@ -1,10 +1,8 @@
 """The command line, run in this process through main(), and once as a program."""
 
-import ast
 import csv
 import gzip
 import json
-import os
 import re
 
 import networkx as nx
@@ -13,11 +11,9 @@ import pytest
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import label_texts
 from tests import programs
 from tests.about import each
 
@@ -114,34 +110,6 @@ def test_the_exact_value_is_printed_only_on_request_and_labelled(run, tmp_path):
     assert f"{exact:g}" not in re.findall(r"[-+.\w]+", report.read_text())  # other numbers may hold its digits
 
 
-def test_isolated_vertices_of_the_public_set_get_a_side(run, tmp_path):
-    path, cut = tmp_path / "graph.csv", tmp_path / "cut.csv"
-    path.write_text("a,b\n0,1\n1,2\n")
-    status, _, _ = run("max-cut", path, *PRIVACY, "--nodes", 6, "--output", cut)
-    assert status == 0
-    assert [row[0] for row in read_csv(cut)[1:]] == ["0", "1", "2", "3", "4", "5"]
-    listed = tmp_path / "people.txt"
-    listed.write_text("7\n2\n0\n1\n")
-    status, _, _ = run("max-cut", path, *PRIVACY, "--nodes", f"@{listed}", "--output", cut)
-    assert status == 0
-    assert [row[0] for row in read_csv(cut)[1:]] == ["7", "2", "0", "1"]
-
-
-def test_names_with_commas_survive_from_file_to_partition(run, tmp_path):
-    path, cut = tmp_path / "people.csv", tmp_path / "cut.csv"
-    path.write_text('from,to\n"Doe, Jane","Ω"\n"Ω",x y\n')
-    status, _, _ = run("max-cut", path, *PRIVACY, "--labels", "str", "--output", cut)
-    assert status == 0
-    assert {row[0] for row in read_csv(cut)[1:]} == {"Doe, Jane", "Ω", "x y"}
-
-
-def test_labels_of_mixed_types_are_written_so_that_they_can_be_told_apart():
-    nodes = [1, "1", (0, "a,b"), 2.5, None]
-    assert [ast.literal_eval(text) for text in label_texts(nodes)] == nodes
-    assert label_texts([3, 1]) == ["3", "1"]
-    assert label_texts(["x", "1"]) == ["x", "1"]
-
-
 def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
     path = tmp_path / "graph.csv"
     path.write_text("u,v,calls\n" + "".join(f"{i},{(i + 1) % 9},{i}\n" for i in range(9)))
@@ -158,21 +126,6 @@ def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
     assert (content["parameters"]["weight"], content["parameters"]["max_weight"]) == ("calls", 5)
     # The weight of the released cut is released last; one pair changes it by at most max_weight.
     assert content["privacy"]["entries"][-1]["sensitivity"] == pytest.approx(5, rel=1e-3)
-
-
-@each("more", [[], ["--dry-run", "--nodes", 400, "--average-degree", 12]], parts=2)
-def test_weights_up_to_one_are_weights(run, tmp_path, more):
-    graph = dpgraph.datasets.planted_cut(400, 12, -0.5, rng=1)
-    path = tmp_path / "graph.csv"
-    path.write_text("u,v,share\n" + "".join(f"{i},{j},1\n" for i, j in graph.edges))
-    budget = ["--epsilon", 8, "--delta", 1e-6]
-    for weights, expected in (
-        ([], "randomized-response"),
-        (["--weight", "share", "--max-weight", 1], "bounded-iterates"),
-    ):
-        status, out, err = run("max-cut", path, *budget, *weights, *more)
-        assert status == 0, err
-        assert expected in out
 
 
 # --- bad input -------------------------------------------------------------------------------------------------
@@ -268,30 +221,6 @@ def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_p
     assert "symmetrize=" not in err
 
 
-def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
-    path = tmp_path / "names.csv"
-    path.write_text('0,1\n"(1, 2)","(2, 3)"\n')
-    assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
-    assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
-    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1", "--mechanism", "gaussian")[2]
-    empty = tmp_path / "empty.txt"
-    empty.write_text("")
-    assert "with --nodes if" in run("max-cut", empty, *PRIVACY)[2]
-
-
-def test_a_folder_that_takes_no_file_is_found_out_before_any_budget_is_spent(run, monkeypatch):
-    monkeypatch.setattr(dpgraph, "private_max_cut", lambda *args, **kwargs: pytest.fail("budget was spent"))
-    status, out, err = run("max-cut", "five-cycle", *PRIVACY, "--output", "/proc/cut.csv")
-    assert (status, out) == (2, "")
-    assert "cannot write /proc/cut.csv" in one_clear_line(err)
-
-
-def test_a_directed_gml_file_is_accepted_when_the_caller_asks_to_symmetrise(run, tmp_path):
-    path = tmp_path / "directed.gml"
-    nx.write_gml(nx.path_graph(8, nx.DiGraph), path)
-    assert run("max-cut", path, *PRIVACY, "--symmetrize")[0] == 0
-
-
 def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_path):
     # A 5-cycle has no spectral gap that could be certified at this budget.
     arguments = ["max-cut", "five-cycle", "--epsilon", "0.1", "--delta", "1e-6", "--mechanism", "coherence"]
@@ -333,30 +262,6 @@ def test_whatever_happens_inside_becomes_one_line_without_private_values(run, mo
     assert "secret" not in err
 
 
-def test_debug_mode_raises_the_error_itself(monkeypatch):
-    monkeypatch.setattr(dpgraph, "private_max_cut", lambda *args, **kwargs: 1 / 0)
-    monkeypatch.setenv("DPGRAPH_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
-        main(["max-cut", "five-cycle", *PRIVACY])
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
-    path = tmp_path / "cut.csv"
-    path.write_text("old")
-
-    def fail(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space left"):
-        write_atomically(path, "new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-    monkeypatch.undo()
-    write_atomically(path, "new")
-    assert path.read_text() == "new"
-
-
 # --- the other commands ----------------------------------------------------------------------------------------
 
 
@@ -378,12 +283,6 @@ def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options
     assert not np.array_equal(noisy, exact)
 
 
-def test_degrees_needs_delta_for_gaussian_noise(run):
-    status, _, err = run("degrees", "planted-cut", "--epsilon", 1, "--mechanism", "gaussian")
-    assert status == 2
-    assert "delta" in one_clear_line(err)
-
-
 def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
     output, report = tmp_path / "spectrum.csv", tmp_path / "report.json"
     arguments = ["planted-cut", "--k", 3, "--epsilon", 4, "--delta", "1e-6", "--seed", 2]
@@ -401,17 +300,6 @@ def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
     assert np.abs(np.array(values) - exact).max() < 6 * content["result"]["std"]
 
 
-@each(
-    "options, message",
-    [(["--k", "0"], "k must be"), (["--k", "601"], "k must be"), (["--regularization", "much"], "regulari")],
-    parts=2,
-)
-def test_spectrum_refuses_impossible_requests(run, options, message):
-    status, _, err = run("spectrum", "planted-cut", *PRIVACY, *options)
-    assert status == 2
-    assert message in one_clear_line(err)
-
-
 @each("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"], parts=2)
 def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
     path, output = tmp_path / "in.csv", tmp_path / f"out.{ending}"
@@ -426,26 +314,6 @@ def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
     assert len(converted) == 4
     if "gset" not in ending:
         assert tuple(map(str, converted)) == tuple(map(str, nodes))
-
-
-@each(
-    "output, message",
-    [("out.xyz", "must end in"), ("out", "must end in"), ("missing/out.txt", "does not exist")],
-    parts=2,
-)
-def test_convert_refuses_outputs_that_it_cannot_write(run, tmp_path, monkeypatch, output, message):
-    monkeypatch.chdir(tmp_path)
-    status, _, err = run("convert", "five-cycle", output)
-    assert status == 2
-    assert message in one_clear_line(err)
-
-
-def test_convert_refuses_labels_that_a_text_file_cannot_hold(run, tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text('u,v\n"#1",b\n')
-    status, _, err = run("convert", path, tmp_path / "out.txt", "--labels", "str")
-    assert status == 2
-    assert ".csv" in one_clear_line(err)
 
 
 def test_datasets_are_listed_and_fetched_by_name(run):
@@ -470,13 +338,6 @@ def test_help_is_printed_for_every_command(run, arguments):
     status, out, err = run(*arguments)
     assert (status, err) == (0, "")
     assert "Usage: dpgraph" in out
-
-
-def test_the_help_of_max_cut_teaches_what_is_private_and_what_is_not(run):
-    _, out, _ = run("max-cut", "--help")
-    text = " ".join(out.replace("│", " ").split())
-    for lesson in ("edge-level differential privacy", "The vertices themselves are public", "NOT PRIVATE", "Example:"):
-        assert lesson in text
 
 
 def test_version_and_unknown_commands(run):

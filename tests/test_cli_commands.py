@@ -89,24 +89,6 @@ def test_embed_writes_points_and_a_file_for_python_with_the_labels_of_the_graph(
     assert json.loads((tmp_path / "r.json").read_text())["result"]["rank"] == 2
 
 
-def test_embed_says_what_it_cannot_do_before_it_spends_anything(run, tmp_path):
-    for options, words in (
-        (["--save", tmp_path / "x.pkl"], ".npz"),
-        (["--rank", "many"], "--rank"),
-        (["--regularization", "x"], "--regularization"),
-        (["--mechanism", "magic"], "mechanism"),
-    ):
-        status, out, err = run("embed", "planted-cut", *PRIVACY, *options)
-        assert (status, out) == (2, "")
-        assert words in err
-
-
-def test_the_picture_of_a_spectrum_is_written(run, tmp_path):
-    picture = tmp_path / "spectrum.png"
-    assert run("spectrum", "planted-cut", *PRIVACY, "--k", 4, "--plot", picture)[0] == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
 # --- communities and counts --------------------------------------------------------------------------------------
 
 
@@ -235,18 +217,6 @@ def test_csp_colours_a_graph(run, tmp_path):
     assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
 
 
-def test_csp_protects_edges_of_a_graph_that_all_ask_for_the_same(run):
-    status, out, err = run("csp", "planted-cut", "--epsilon", 1, "--delta", 1e-6, "--adjacency", "edge", "--seed", 0)
-    assert (status, err) == (0, "")
-    assert "under a public relation" in out
-    status, out, err = run(
-        "csp", "mine.txt", "--epsilon", 1, "--delta", 1e-6, "--adjacency", "edge", "--dry-run", "--nodes", 500,
-        "--average-degree", 20,
-    )  # fmt: skip
-    assert (status, err) == (0, "")
-    assert "random graph" in out
-
-
 def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     names = [f"talk {i}" for i in range(40)]
     clash = [{"u": u, "v": v, "relation": [[0, 1], [1, 0]]} for i, u in enumerate(names) for v in names[i % 2 :: 2]]
@@ -312,13 +282,6 @@ def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_t
     assert ledgers[0] == ledgers[1]
 
 
-def test_covariance_of_a_numpy_file(run, tmp_path):
-    np.save(tmp_path / "x.npy", np.eye(4))
-    assert run("covariance", tmp_path / "x.npy", "--epsilon", 1)[0] == 0
-    np.save(tmp_path / "y.npy", np.zeros(3))
-    assert run("covariance", tmp_path / "y.npy", "--epsilon", 1)[0] == 2
-
-
 def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
     output, picture, report = tmp_path / "t.csv", tmp_path / "t.png", tmp_path / "r.json"
     arguments = ["--output", output, "--plot", picture, "--pair", "sleep", "sport", "--report", report]
@@ -356,26 +319,6 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
     assert "secret" not in err
 
 
-@each(
-    "command",
-    [
-        ["max-cut", "planted-cut", *PRIVACY],
-        ["spectrum", "planted-cut", *PRIVACY],
-        ["embed", "planted-cut", "--epsilon", "20", "--delta", "1e-6"],
-        ["communities", "planted-cut", "--epsilon", "2"],
-        ["marginals", "survey.csv", *PRIVACY, "--categories", "values.json"],
-        ["benchmark", "five-cycle", "--runs", "1", "--epsilon", "1", "--problem", "degrees"],
-    ],
-    parts=2,
-)
-def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
-    status, out, err = run(*command, "--progress")
-    assert status == 0
-    assert ("runs" if command[0] == "benchmark" else "released") in err
-    assert run(*command)[2].replace("NOT PRIVATE: exact numbers, for public graphs only\n", "") == ""
-    assert "\r" not in out
-
-
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
@@ -391,20 +334,6 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     assert "sensitivity" in out
 
 
-@each("command", ["max-cut", "max-bisection", "degrees", "embed", "csp", *EVERYDAY], parts=2)
-def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
-    status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 500, "--average-degree", 30)
-    assert (status, err) == (0, "")
-    assert out.splitlines()[-1].startswith("total: epsilon = 2, delta = 0, ")
-
-
-@each("command", [["spectrum"], ["max-cut", "--mechanism", "coherence"]], parts=2)
-def test_a_dry_run_of_what_needs_a_delta_says_so(run, command):
-    status, out, err = run(command[0], "planted-cut", *command[1:], "--epsilon", 1, "--dry-run")
-    assert (status, out) == (2, "")
-    assert "0 < delta" in err
-
-
 def test_a_dry_run_shows_the_releases_of_its_own_command(run):
     size = ["--dry-run", "--nodes", 400, "--average-degree", 30]
     _, out, _ = run("degrees", "mine.txt", *PRIVACY, "--mechanism", "gaussian", *size)
@@ -418,63 +347,6 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
 
 
 # --- options of strategies ---------------------------------------------------------------------------------------
-
-
-@each(
-    "command, mechanism, option, others",
-    [
-        (["max-bisection", "planted-cut"], "noisy-power", None, "none"),
-        (["csp", "planted-cut"], "bounded-iterates", None, "none"),
-        (["csp", "planted-cut", "--adjacency", "edge"], "randomized-response", None, "none"),
-        (["embed", "planted-cut"], "noisy-power", None, "none"),
-        (["covariance", "numbers.csv"], "wishart-difference", None, "none"),
-        (["count", "planted-cut"], "smooth", None, "none"),
-    ],
-    parts=2,
-)
-def test_every_command_with_strategies_takes_their_options(
-    run, tmp_path, monkeypatch, command, mechanism, option, others
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "numbers.csv").write_text("a,b\n0.1,0.2\n0.3,0.1\n")
-    given = [*command, "--epsilon", 4, "--delta", 1e-6, "--mechanism", mechanism]
-    status, out, err = run(*given, "--option", "magic=1")
-    assert (status, out) == (2, "")
-    assert f"--option magic: the options of {mechanism} are {others}" in err
-    if option is not None:
-        status, _, err = run(*given, "--option", option, "--report", "report.json", "--seed", 0)
-        assert (status, err) == (0, "")
-        name, value = option.split("=")
-        stated = json.loads((tmp_path / "report.json").read_text())["parameters"]["mechanism"]
-        assert f"{name}={value.title()}" in stated or f"{name}={value!r}" in stated
-
-
-@each("command", ["csp", "embed", "covariance", "count"], parts=2)
-def test_an_unknown_strategy_is_named_before_anything_is_read(run, command):
-    status, out, err = run(command, "there-is-no-such.csv", *PRIVACY, "--mechanism", "magic")
-    assert (status, out) == (2, "")
-    assert "--mechanism must be one of auto, " in err
-
-
-def test_an_unknown_mechanism_is_answered_with_the_names_of_the_command_line(run):
-    status, _, err = run("max-cut", "planted-cut", "--epsilon", 1, "--mechanism", "magic")
-    assert status == 2
-    assert "--mechanism must be one of auto, coherence" in err
-    assert "strategies." not in err
-
-
-def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
-    arguments = ["planted-cut", *PRIVACY, "--mechanism", "noisy-power", "--seed", 1]
-    _, real, _ = run("max-cut", *arguments)
-    _, dry, _ = run("max-cut", *arguments, "--dry-run")
-    for name in ("total weight", "cut weight"):
-        assert next(line for line in real.splitlines() if line.startswith(name)) in dry
-
-
-def test_a_dry_run_knows_whether_the_real_run_is_pure(run):
-    for mechanism, delta in (("bounded-iterates", "0"), ("noisy-power", "1e-06")):
-        options = ["planted-cut", "--epsilon", "1", "--delta", "1e-6", "--mechanism", mechanism, "--dry-run"]
-        assert run("max-cut", *options)[1].splitlines()[-1].startswith(f"total: epsilon = 1, delta = {delta}, ")
 
 
 def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):

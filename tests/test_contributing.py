@@ -9,7 +9,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.csp.strategies import EDGES
+from dpgraph.problems.labels import EDGES
 from tests.privacy.registry import strategy_entries
 from tests.privacy.replay import doors, replay  # noqa: F401
 

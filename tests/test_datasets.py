@@ -1,5 +1,6 @@
 """Readers, registry and planted graphs."""
 
+import collections
 import csv
 import functools
 import gzip
@@ -21,7 +22,6 @@ from hypothesis import strategies as st
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.datasets.arcs import merge_arcs
 from dpgraph.datasets.files import read_bytes
 from dpgraph.datasets.registry import _find_local
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
@@ -185,47 +185,9 @@ def test_polars_reads_the_names_that_the_careful_reader_does_and_leaves_all_else
     assert read_with(path, 0, labels=str, header=False, weight=weight) == careful
 
 
-def test_large_files_of_names_are_read_by_polars_and_bad_lines_in_them_are_named(write):
-    ends = np.random.default_rng(0).integers(0, 9_000, (30_000, 2))
-    lines = [f"user{u} user{v}" for u, v in ends]
-    path = write("\n".join(lines))
-    careful = read_with(path, 10**9)
-    with patch("dpgraph.datasets.rows._line_by_line", None):
-        assert datasets.read_sparse(path)[1] == careful[0]
-    lines[20_000] += " x"
-    with pytest.raises(DatasetError, match="line 20001: "):
-        datasets.read_sparse(write("\n".join(lines)))
-
-
-def test_labels_of_up_to_eighteen_digits_are_read_by_polars(write):
-    path = write("2147483647 7\n4294967303 7\n999999999999999999 7\n")
-    with patch("dpgraph.datasets.rows._LARGE_TEXT", 0), patch("dpgraph.datasets.rows._line_by_line", None):
-        assert datasets.read_sparse(path)[1] == (7, 2147483647, 4294967303, 999999999999999999)
-
-
-def test_arcs_are_merged_to_pairs():
-    rng = np.random.default_rng(0)
-    for n, arcs in [(1, 3), (5, 0), (12, 100), (300_000, 40_000)]:
-        tails, heads = rng.integers(0, n, (2, arcs)).astype(np.int32)
-        tails[: arcs // 3] = 0  # a long row
-        A = merge_arcs(n, tails, heads)
-        assert A.has_canonical_format
-        found = zip(*(ends.tolist() for ends in A.tocoo().coords), strict=True)
-        pairs = {frozenset(pair) for pair in zip(tails.tolist(), heads.tolist(), strict=True) if pair[0] != pair[1]}
-        assert A.nnz == 2 * len(pairs)
-        assert {frozenset(pair) for pair in found} == pairs
-        assert np.all(A.data == 1)
-
-
 def test_labels_of_a_file_are_sorted_so_that_their_order_tells_nothing_about_edges(write):
     assert list(datasets.read_edgelist(write("9 10\n3 9\n100 3\n"))) == [3, 9, 10, 100]
     assert list(datasets.read_edgelist(write("z a\nm z\n"), labels=str)) == ["a", "m", "z"]
-
-
-def test_a_self_loop_is_dropped_but_its_vertex_stays(write):
-    G = datasets.read_edgelist(write("1 2\n7 7\n"))
-    assert set(G) == {1, 2, 7}
-    assert edges(G) == {frozenset({1, 2})}
 
 
 def test_the_public_vertex_set_can_be_a_range_or_a_list_and_then_isolated_vertices_exist(write):
@@ -290,11 +252,6 @@ def test_a_first_line_that_may_be_either_is_asked_about_and_not_lost(write):
         datasets.read_edgelist(write("1 2\n"), header="first")
 
 
-def test_labels_beyond_64_bits_are_kept_exactly(write):
-    big = 116374117927631468606
-    assert set(datasets.read_edgelist(write(f"{big} 1\n1 {big - 1}\n"))) == {1, big - 1, big}
-
-
 def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
     path = write("1 2 0.5\n1 2 0.25\n2 1 2\n2 3 4\n")
     assert nx.get_edge_attributes(datasets.read_edgelist(path), "weight") == {}
@@ -304,15 +261,6 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
     named = write("u,v,time,rating\n1,2,99,3\n2,3,98,-1\n", "ratings.csv")
     G = datasets.read_edgelist(named, weight="rating")
     assert nx.get_edge_attributes(G, "rating") == {(1, 2): 3.0, (2, 3): -1.0}
-
-
-def test_sparse_and_networkx_readers_agree(write):
-    path = write("5 3 2\n3 9 1\n9 5 7\n5 11 1\n")
-    for weight in (None, "weight"):
-        A, nodes = datasets.read_sparse(path, weight=weight)
-        G = datasets.read_edgelist(path, weight=weight)
-        assert nodes == tuple(G)
-        np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(G))
 
 
 # --- bad files -------------------------------------------------------------------------------------------------
@@ -423,11 +371,6 @@ def test_a_bad_gset_file_is_a_dataset_error(write, content, message):
         datasets.read_edgelist(write(content), format="gset")
 
 
-def test_gset_and_gml_files_bring_their_own_vertex_set(write):
-    with pytest.raises(InvalidParameterError, match="lists its own vertices"):
-        datasets.read_edgelist(write("2 1\n1 2 1\n"), nodes=7)
-
-
 @each("name", ["graph.gml", "graph.gml.gz", "renamed.txt"], parts=2)
 def test_gml_round_trips_through_networkx(tmp_path, name):
     G = nx.karate_club_graph()
@@ -443,11 +386,6 @@ def test_gml_round_trips_through_networkx(tmp_path, name):
     A, nodes = datasets.read_sparse(path, weight="weight")
     np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(read))
     assert nodes == tuple(read)
-
-
-def test_gml_without_labels_uses_ids(write):
-    path = write("graph [\n node [ id 4 ]\n node [ id 7 ]\n edge [ source 4 target 7 ]\n]\n", "ids.gml")
-    assert edges(datasets.read_edgelist(path)) == {frozenset({4, 7})}
 
 
 def test_directed_gml_needs_symmetrize_and_then_keeps_the_heavier_arc(tmp_path):
@@ -486,28 +424,6 @@ def test_every_real_graph_has_the_vertices_and_edges_of_its_manifest(graphs_dir)
         )
 
 
-@pytest.mark.graphs
-@each("name", ["email-Eu-core", "fb100-Caltech36", "G11", "lastfm-asia"], parts=2)
-def test_registered_names_load_from_the_local_folder(graphs_dir, name, monkeypatch):
-    monkeypatch.setenv("DPGRAPH_DATA", str(graphs_dir))
-    G = datasets.load(name, download=False)
-    assert isinstance(G, nx.Graph)
-    A, nodes = datasets.load_sparse(name, data_dir=graphs_dir, download=False)
-    assert (tuple(G), G.number_of_edges()) == (nodes, A.nnz // 2)
-
-
-def test_the_registry_knows_at_least_thirty_snap_graphs_with_safe_addresses():
-    infos = datasets.available()
-    snap = [info for info in infos.values() if info.collection == "snap"]
-    assert len(snap) >= 30
-    for info in snap:
-        assert info.url == "" or info.url.startswith("https://snap.stanford.edu/data/")
-        assert info.url.endswith(info.file) or info.url == ""
-        assert info.nodes is not None
-    assert infos["wiki-Vote"].directed
-    assert not infos["ca-GrQc"].directed
-
-
 @each("name", [n for n, i in datasets.available().items() if i.collection == "bundled"], parts=2)
 def test_bundled_graphs_need_neither_network_nor_folder_and_match_the_registry(name, monkeypatch):
     monkeypatch.delenv("DPGRAPH_DATA", raising=False)
@@ -524,14 +440,6 @@ def test_the_generator_script_reproduces_the_bundled_graphs(tmp_path, monkeypatc
     for path in tmp_path.iterdir():
         again = datasets.read_edgelist(path, nodes=datasets.available()[path.name.removesuffix(".txt.gz")].nodes)
         assert edges(again) == edges(datasets.load(path.name.removesuffix(".txt.gz")))
-
-
-@each("name", ["../secret", "/etc/passwd", "a/b", "..", ".hidden", "a\\b", "", "x\n", None, 7], parts=2)
-def test_a_name_cannot_leave_the_folder(tmp_path, name):
-    (tmp_path / "secret").write_text("1 2\n")
-    (tmp_path / "data").mkdir()
-    with pytest.raises(DatasetError, match="not a dataset name"):
-        datasets.load(name, data_dir=tmp_path / "data", download=False)
 
 
 def test_a_manifest_cannot_point_outside_its_folder(tmp_path):
@@ -555,7 +463,7 @@ def test_a_local_folder_serves_its_own_graphs_and_checks_the_manifest(tmp_path):
 def test_an_unknown_name_suggests_the_nearest_and_a_wrong_folder_is_named(tmp_path, monkeypatch):
     with pytest.raises(DatasetError, match="did you mean wiki-Vote"):
         datasets.load("wiki-vote")
-    with pytest.raises(DatasetError, match="data_dir must name a folder"):
+    with pytest.raises(DatasetError, match="data_dir= must name a folder"):
         datasets.load("wiki-Vote", data_dir=tmp_path / "missing")
     monkeypatch.setenv("DPGRAPH_DATA", str(tmp_path / "missing"))
     with pytest.raises(DatasetError, match="DPGRAPH_DATA"):
@@ -633,19 +541,6 @@ def test_an_edge_less_or_a_digit_changed_is_refused(tmp_path, public_copy):
         datasets.load("public", data_dir=tmp_path)
 
 
-def test_a_copy_without_second_directions_is_a_graph_of_which_only_arcs_are_known(public_copy, tmp_path, monkeypatch):
-    m = public_copy.edges
-    for directed, published, accepted in [(True, 2 * m, True), (True, 3 * m, False), (False, m + 9, True)]:
-        info = replace(public_copy, directed=directed, edges=published, pairs=None, sha256="", bytes=None)
-        monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda info=info: {"public": info})
-        (tmp_path / "public.txt").write_bytes(next(forms()))
-        if accepted:
-            assert datasets.load_sparse("public", data_dir=tmp_path)[0].nnz == 2 * m
-        else:
-            with pytest.raises(DatasetError, match="as published"):
-                datasets.load_sparse("public", data_dir=tmp_path)
-
-
 @pytest.mark.graphs
 def test_the_registry_knows_the_size_and_the_checksum_of_every_graph_that_is_here(graphs_dir):
     known = 0
@@ -708,15 +603,6 @@ def test_a_download_is_kept_its_checksum_recorded_and_later_verified(publisher, 
         datasets.load("toy")
 
 
-def test_a_file_that_the_publisher_replaced_is_refused(publisher, tmp_path):
-    (publisher / "toy.txt").write_text("1 2\n2 3\n")
-    datasets.load("toy")
-    (tmp_path / "cache" / "toy.txt").unlink()
-    (publisher / "toy.txt").write_text("1 2\n")
-    with pytest.raises(DatasetError, match="no longer has the checksum"):
-        datasets.load("toy")
-
-
 def test_a_download_that_broke_off_leaves_nothing_and_is_begun_again(publish, tmp_path, capsys):
     content, seen = "".join(f"{i} {i + 1}\n" for i in range(20_000)).encode(), []
 
@@ -774,43 +660,6 @@ def test_planted_pairs_are_edges_with_exactly_the_stated_probabilities(n, degree
         assert frequency == pytest.approx(probability, abs=5 * deviation + 1e-12)
 
 
-def test_planted_edges_are_independent_so_edge_numbers_vary_as_binomials():
-    n, degree = 200, 20
-    counts = [datasets.planted_cut_sparse(n, degree, 0.0, rng=s)[0].nnz // 2 for s in range(400)]
-    variance = n * (n - 1) / 2 * (degree / n) * (1 - degree / n)
-    # The sample variance of 400 draws has a relative standard deviation of about 7 %.
-    assert np.var(counts) == pytest.approx(variance, rel=0.3)
-
-
-def test_planted_sides_are_balanced_random_and_told_to_the_caller():
-    A, labels = datasets.planted_cut_sparse(1001, 20, -0.5, rng=7)
-    assert labels.sum() in (500, 501)
-    assert 0 < labels[:500].sum() < 500
-    G = datasets.planted_cut(1001, 20, -0.5, rng=7)
-    assert [G.nodes[v]["side"] for v in range(1001)] == labels.tolist()
-    np.testing.assert_array_equal(nx.to_scipy_sparse_array(G, dtype=float).toarray(), A.toarray())
-
-
-def test_the_same_seed_plants_the_same_graph_and_no_seed_another():
-    first, again = (edges(datasets.planted_cut(100, 10, -0.5, rng=3)) for _ in range(2))
-    assert first == again
-    assert edges(datasets.planted_cut(100, 10, -0.5)) != edges(datasets.planted_cut(100, 10, -0.5))
-    generator = np.random.default_rng(3)
-    assert edges(datasets.planted_cut(100, 10, -0.5, generator)) == first
-    assert edges(datasets.planted_cut(100, 10, -0.5, generator)) != first
-
-
-def test_extreme_planted_graphs_are_complete_bipartite_disconnected_or_empty():
-    A, labels = datasets.planted_cut_sparse(40, 20, -1.0, rng=0)
-    np.testing.assert_array_equal(A.toarray(), labels[:, None] != labels[None, :])
-    G = datasets.planted_cut(40, 20, 1.0, rng=0)
-    assert nx.number_connected_components(G) == 2
-    assert G.number_of_edges() == 2 * 20 * 19 // 2
-    assert datasets.planted_cut(40, 0, 0.3, rng=0).number_of_edges() == 0
-    assert datasets.planted_cut(2, 1, -1.0, rng=0).number_of_edges() == 1
-    assert datasets.planted_cut(40, 1e-300, 0.0, rng=0).number_of_edges() == 0
-
-
 @each(
     "n, degree, correlation, seed",
     [
@@ -826,18 +675,6 @@ def test_a_planted_bisection_cuts_exactly_the_stated_number_of_edges(n, degree, 
     assert sum(sides.values()) == n - n // 2
     cut = sum(sides[u] != sides[v] for u, v in G.edges)
     assert cut == round((1 - correlation) * degree * (n // 2) * ((n + 1) // 2) / n)
-
-
-def test_planted_bisection_places_its_edges_uniformly():
-    # Every pair across is an edge in a share of (1 - c) d / n = 0.3 of the draws, whichever pair it is.
-    runs, hits = 3000, np.zeros((10, 10))
-    for seed in range(runs):
-        hits += nx.to_numpy_array(datasets.planted_bisection(10, 3, 0.0, rng=seed), nodelist=range(10))
-    off = hits[np.triu_indices(10, k=1)] / runs
-    # Counts per class are rounded: 3 of 10 pairs inside each side, round(7.5) = 8 of 25 across.
-    expected = (2 * 10 * 0.3 + 8) / 45
-    assert off.mean() == pytest.approx(expected, abs=1e-9)
-    assert np.abs(off - expected).max() < 5 * np.sqrt(0.31 * 0.69 / runs)
 
 
 @each(
@@ -860,3 +697,28 @@ def test_impossible_planted_graphs_are_refused(arguments):
     for generate in (datasets.planted_cut, datasets.planted_cut_sparse, datasets.planted_bisection):
         with pytest.raises(InvalidParameterError):
             generate(*arguments)
+
+
+def test_the_ends_of_an_edge_are_any_two_columns_of_a_small_or_a_large_file(tmp_path):
+    names = [f"p{k}" for k in range(400)]
+    rows = [(f"day {k % 9}", names[k % 400], f"x{k}", names[(7 * k + 1) % 400], k % 5) for k in range(20_000)]
+    for count, separator in itertools.product((300, 20_000), ",;\t"):
+        text = "\n".join(separator.join(map(str, row)) for row in (("Date", "From", "Note", "To", "n"), *rows[:count]))
+        (tmp_path / "mails.csv").write_text(text)
+        for columns in (("From", "To"), ("To", "From")):
+            A, nodes = datasets.read_sparse(tmp_path / "mails.csv", columns=columns, nodes=names, weight="n")
+            arcs = collections.Counter()
+            for _, u, _, v, n in rows[:count]:
+                arcs[u, v] += n
+            expected = {(u, v): max(arcs[u, v], arcs[v, u]) for u, v in arcs if u != v and max(arcs[u, v], arcs[v, u])}
+            found = {(nodes[i], nodes[j]): A[i, j] for i, j in zip(*A.nonzero(), strict=True)}
+            assert expected.items() <= found.items()
+            assert len(found) <= 2 * len(expected)
+    (tmp_path / "people.csv").write_text("\ufeffName\n" + "\n\n".join(names), encoding="utf-8")
+    assert (
+        datasets.read_edgelist(tmp_path / "mails.csv", columns=("From", "To"), nodes=tmp_path / "people.csv").order()
+        == 400
+    )
+    for wrong in (("From", "Two"), ("From", "from")):
+        with pytest.raises(DatasetError, match="two names in columns="):
+            datasets.read_sparse(tmp_path / "mails.csv", columns=wrong)

@@ -27,13 +27,3 @@ def test_the_estimate_is_arithmetic_on_what_was_measured(script):
     assert numbers["a sweep, workers, a thread each"] == pytest.approx(2e10 * 0.28e-6 / 50)
     assert numbers["memory of a worker"] < 16
     assert numbers["memory of the client"] < 128
-
-
-def test_scripts_beside_the_benchmark_of_this_name_get_the_package_of_dask(monkeypatch):
-    dask = pytest.importorskip("distributed")
-    for name in [name for name in sys.modules if name.split(".")[0] == "distributed"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "path", [str(REPOSITORY / "benchmarks"), *sys.path])
-    import distributed
-
-    assert distributed.__file__ == dask.__file__

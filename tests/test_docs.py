@@ -3,7 +3,6 @@
 import importlib
 import importlib.util
 import inspect
-import json
 import re
 import sys
 import tomllib
@@ -228,22 +227,6 @@ def hooks():
     return loaded("site_hooks")
 
 
-@pytest.fixture(scope="module")
-def reading_count():
-    return loaded("reading_count")
-
-
-@pytest.mark.parametrize("name", sorted(path.stem for path in (REPOSITORY / "examples").glob("*.ipynb")))
-def test_a_notebook_finds_its_graph_from_a_download(hooks, name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
-    monkeypatch.setitem(sys.modules, "real_graphs", None)  # what is not in the download cannot be imported
-    book = json.loads(hooks.standalone(REPOSITORY / "examples" / f"{name}.ipynb"))
-    first = next("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
-    assert "print(" in first or name == "degree_report"
-    exec(compile(re.sub(r"^%.*\n", "", first, flags=re.MULTILINE), name, "exec"), {})
-
-
 def test_every_page_is_in_a_tab():
     navigation = yaml.load((REPOSITORY / "mkdocs.yml").read_text(), yaml.BaseLoader)["nav"]
     tabs = {
@@ -253,26 +236,12 @@ def test_every_page_is_in_a_tab():
     assert written - {page for pages in tabs.values() for page in pages} == set()
 
 
-def test_tables_of_the_pages_have_at_most_seven_columns(reading_count):
-    assert {page: figures.columns for page, figures in reading_count.pages().items() if figures.columns > 7} == {}
-
-
 def test_nothing_of_the_site_comes_from_elsewhere():
     settings = (REPOSITORY / "mkdocs.yml").read_text()
     scripts = [path for path in (REPOSITORY / "docs").rglob("*") if path.suffix in (".js", ".css")]
     assert "katex/katex.min.js" in settings
     assert [path.name for path in scripts if re.search(r"url\((?:https?:)?//|import .*https?:", path.read_text())] == []
     assert re.findall(r"https?://", settings) == []
-
-
-def test_cells_of_tables_too_wide_for_a_phone_know_their_columns(hooks):
-    def table(columns):
-        head = "".join(f"<th><code>c{k}</code></th>" for k in range(columns))
-        return f"<table><tr>{head}</tr>" + 2 * ("<tr>" + columns * "<td>1</td>" + "</tr>") + "</table>"
-
-    assert hooks.with_labels(table(3)) == table(3)
-    labels = re.findall(r'<td data-label="([^"]*)"><span>1</span></td>', hooks.with_labels(table(6)))
-    assert labels == [f"c{k}" for k in range(6)] * 2
 
 
 def test_the_reference_documents_every_public_name_once_and_the_site_shows_every_page_of_it(hooks):
@@ -304,18 +273,6 @@ def test_one_page_shows_every_strategy(hooks):
     names = [name for registry in dpgraph.strategies.registries() for name in registry.strategies]
     assert len(names) > 20
     assert [name for name in names if f'| `"{name}"` |' not in page] == []
-
-
-def test_a_page_shows_the_strategies_of_a_registry(hooks):
-    table = hooks.with_tables("before\n\n{{ strategies: counts.subgraphs:COUNTS }}\n\nafter")
-    assert '| `"local-sensitivity"` | none | needed | A private upper bound' in table
-    assert "{{" not in table
-
-
-def test_roles_of_docstrings_become_links_to_the_place_that_defines_the_name(hooks):
-    html = hooks.on_page_content("see :func:<code>~dpgraph.private_max_cut</code>")
-    assert 'identifier="dpgraph.problems.cut.private.private_max_cut"' in html
-    assert ":func:" not in html
 
 
 # --- the release ------------------------------------------------------------------------------------------------------

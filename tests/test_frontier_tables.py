@@ -60,21 +60,6 @@ def test_a_check_says_which_cells_lie_outside_their_intervals(value, verdict, wh
     assert verdict in capsys.readouterr().out
 
 
-def test_a_check_runs_a_cell_that_falls_behind_as_often_as_its_table_did(capsys):
-    first_runs_are_bad = problem()
-    runs = []
-
-    def run(data, epsilon, delta, seed):
-        runs.append(seed)
-        return Outcome(0.5 if seed < 3 else 0.6)
-
-    first_runs_are_bad.mechanisms["auto"] = Mechanism(run)
-    whole = points_of_values([0.5] * 3 + [0.6] * 7)
-    assert frontier.check(first_runs_are_bad, {CELL: whole}, PLAN)
-    assert runs == list(range(10))
-    assert "0 differ" in capsys.readouterr().out
-
-
 def points_of_values(values):
     mean, half = frontier_tables.interval(values)
     return Point(mean, half, len(values), 0)
@@ -128,29 +113,6 @@ def test_cells_that_are_worse_are_named_and_better_ones_are_not(sign):
     assert not frontier_compare.worse_beyond_chance(gained)
     assert not frontier_compare.report("p", found)
     assert frontier_compare.report("p", gained)
-
-
-def test_cells_that_were_not_measured_again_do_not_hide_a_loss():
-    rng = np.random.default_rng(1)
-    before, now = table(rng, 5), table(rng, 5, shift=1.7)
-    copies = {(f"H{k}", "auto", "1", ""): before["G0", "auto", "1", ""] for k in range(5000)}
-    alone, beside = (frontier_compare.distinct(compared(before | more, now | more)) for more in ({}, copies))
-    assert [c.cell for c in beside] == [c.cell for c in alone]
-    twice = {(graph, "auto", "1", "1e-6"): point for (graph, *_), point in before.items()}
-    again = {(graph, "auto", "1", "1e-6"): point for (graph, *_), point in now.items()}
-    assert len(frontier_compare.distinct(compared(before | twice, now | again))) == len(alone) == 5
-
-
-def test_against_reads_the_tables_and_counts_what_is_gone(capsys):
-    rng = np.random.default_rng(2)
-    before = table(rng, 40)
-    now = {cell: point for cell, point in table(rng, 40, shift=5.0).items() if cell[0] != "G39"}
-    plan = frontier.Plan(False, 3, frontier.Selection())
-    assert not frontier.compare(problem(), now, before, plan)
-    out = capsys.readouterr().out
-    assert "1 of 40 cells are gone" in out
-    assert out.count("WORSE") >= 9
-    assert frontier.compare(problem(), before, before, plan)
 
 
 @pytest.mark.parametrize("name", frontier.PROBLEMS)

@@ -32,11 +32,6 @@ def test_no_modules_import_each_other_not_even_inside_functions(imports):
     assert [sorted(modules) for modules in nx.strongly_connected_components(imports) if len(modules) > 1] == []
 
 
-def test_no_folder_holds_more_than_twenty_modules():
-    folders = [path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
-    assert {folder.name: folders.count(folder) for folder in folders if folders.count(folder) > 20} == {}
-
-
 def test_only_the_privacy_package_makes_generators_for_noise(modules):
     made = {
         name

@@ -13,21 +13,13 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import (
-    BudgetExceededError,
     DPGraphError,
     InvalidGraphError,
     InvalidParameterError,
-    MechanismHalted,
 )
-from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.networkx import backend as networkx_backend
 from dpgraph.interfaces.networkx import info as _nx_backend_info
-from dpgraph.interfaces.networkx import private_graph as networkx_interface
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph, as_rng
-from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
-from dpgraph.releases.totals import release_block_weights
 from tests import networkx_versions, programs
 from tests.about import each
 
@@ -188,33 +180,6 @@ def test_quotients_are_those_of_networkx_when_the_noise_is_negligible(name, more
         )
 
 
-def test_quotients_stay_in_their_range_whatever_the_noise_and_cost_one_release():
-    G = nx.path_graph(10)
-    for name, most in zip(SPLIT, (1.0, np.inf, 0.5, 2.0), strict=True):
-        with dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget:
-            values = [getattr(nx, name)(G, range(5), backend="dpgraph", epsilon=0.02) for _ in range(50)]
-        assert all(0 <= value <= most for value in values)
-        assert len({line.name for line in budget.report().entries}) == 1
-
-
-def test_one_edge_moves_the_weights_between_groups_by_one_in_all():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        n, found = 7, []
-        first = nx.gnp_random_graph(n, 0.5, seed=int(rng.integers(1 << 30)))
-        second = first.copy()
-        u, v = rng.choice(n, 2, replace=False).tolist()
-        (second.remove_edge if second.has_edge(u, v) else second.add_edge)(u, v)
-        groups = np.unique(rng.integers(0, 4, n), return_inverse=True)[1]
-        for G in (first, second):
-            graph = open_graph(PrivateGraph(G)).read()
-            noise = noise_source(0)
-            call = open_call(epsilon=1e9, accountant=None, relation=Edge(), noise=noise)
-            found.append(release_block_weights(graph, groups, call).value)
-            assert found[-1].sum() == G.number_of_edges()
-        assert np.abs(found[0] - found[1]).sum() == 1
-
-
 def test_weights_are_used_a_missing_one_counts_1_and_large_ones_are_capped():
     G = nx.Graph()
     G.add_edge("a", "b", weight=2.5)
@@ -224,47 +189,6 @@ def test_weights_are_used_a_missing_one_counts_1_and_large_ones_are_capped():
     assert value == pytest.approx(2.5 + 1.0 + 4.0, abs=0.3)
     with pytest.raises(InvalidParameterError, match="max_weight"):
         nx.cut_size(G, {"a"}, weight="weight", backend="dpgraph", **LOUD)
-
-
-def test_whole_spectra_are_close_to_the_exact_ones_sorted_and_of_the_stated_scale():
-    G = graph(120, 60)
-    for function in (nx.adjacency_spectrum, nx.laplacian_spectrum):
-        with dpgraph.PrivacyAccountant(epsilon=8.0, delta=1e-6) as budget:
-            private = function(G, weight=None, backend="dpgraph", epsilon=8.0, delta=1e-6)
-        assert private.dtype == np.float64
-        assert np.all(np.diff(private) >= 0)
-        exact = np.sort(np.real(function(G, weight=None)))
-        std = budget.report().entries[-1].scale
-        assert np.sqrt(np.mean((private - exact) ** 2)) < 2 * std
-
-
-def test_one_edge_moves_a_cut_by_one_and_a_volume_by_two():
-    rng = np.random.default_rng(0)
-    worst = {"cut": 0.0, "volume": 0.0}
-    for _ in range(200):
-        n = int(rng.integers(2, 8))
-        first = nx.gnp_random_graph(n, 0.5, seed=int(rng.integers(1 << 30)))
-        second = first.copy()
-        u, v = rng.choice(n, 2, replace=False).tolist()
-        (second.remove_edge if second.has_edge(u, v) else second.add_edge)(u, v)
-        S, T = (np.flatnonzero(rng.random(n) < 0.6).tolist() for _ in range(2))
-        one, two = (open_graph(PrivateGraph(G)).read() for G in (first, second))
-        cuts = [networkx_backend._between(graph, S, T) for graph in (one, two)]
-        volumes = [networkx_backend._indicator(graph, S) @ graph.degrees() for graph in (one, two)]
-        assert cuts == [nx.cut_size(first, S, T), nx.cut_size(second, S, T)]
-        assert volumes == [nx.volume(first, S), nx.volume(second, S)]
-        worst["cut"] = max(worst["cut"], abs(cuts[0] - cuts[1]))
-        worst["volume"] = max(worst["volume"], abs(volumes[0] - volumes[1]))
-    assert worst == {"cut": 1.0, "volume": 2.0}
-
-
-def test_volume_of_all_vertices_moves_by_twice_the_weight_and_its_ledger_says_so():
-    with dpgraph.PrivacyAccountant(epsilon=3.0, delta=1e-6) as budget:
-        nx.volume(graph(), range(60), weight="weight", max_weight=2.5, backend="dpgraph", **BUDGET)
-        nx.cut_size(graph(), range(60), weight="weight", max_weight=2.5, backend="dpgraph", **BUDGET)
-    volume, cut = budget.report().entries
-    assert volume.sensitivity == pytest.approx(5.0, rel=1e-3)
-    assert cut.sensitivity == pytest.approx(2.5, rel=1e-3)
 
 
 def test_spectral_bisection_finds_planted_halves_and_refuses_the_unbounded_laplacian():
@@ -293,31 +217,6 @@ def test_communities_are_those_of_the_private_function_as_sets_of_the_callers_la
     assert [len(community) for community in found] == [60, 60, 60]
     assert nx.community.modularity(G, found) > 0.5
     assert budget.spent == (4.0, 0.0)
-
-
-def test_a_seed_and_a_resolution_reach_the_private_function():
-    G = planted()
-    for resolution in (0.5, 2.0):
-        found = nx.community.louvain_communities(G, resolution=resolution, seed=7, backend="dpgraph", epsilon=4.0)
-        again = dpgraph.private_communities(G, epsilon=4.0, resolution=resolution, rng=as_rng(random.Random(7)))
-        assert found == again.communities
-
-
-def test_the_number_of_communities_is_bounded_from_above_only():
-    G = planted()
-    assert len(nx.community.greedy_modularity_communities(G, best_n=2, backend="dpgraph", epsilon=4.0)) == 2
-    with pytest.raises(InvalidParameterError, match="cutoff"):
-        nx.community.greedy_modularity_communities(G, cutoff=2, backend="dpgraph", epsilon=4.0)
-
-
-def test_another_metric_is_refused():
-    leiden = getattr(nx.community, "leiden_communities", None)
-    if leiden is None or "metric" not in inspect.signature(leiden.orig_func).parameters:
-        pytest.skip("networkx 3.7 has metrics")
-    G = nx.karate_club_graph()
-    with pytest.raises(InvalidParameterError, match="metric"):
-        leiden(G, metric="barber_modularity", backend="dpgraph", epsilon=4.0)
-    assert len(leiden(G, metric="modularity", backend="dpgraph", epsilon=4.0)) >= 1
 
 
 def test_the_default_weight_of_communities_counts_where_a_bound_is_public(clean_configuration):
@@ -353,17 +252,6 @@ def test_the_modularity_of_public_communities_is_that_of_networkx_when_the_noise
     assert found == pytest.approx(nx.community.modularity(G, [nodes[:90], nodes[90:]]), abs=1e-3)
 
 
-def test_a_modularity_stays_in_its_range_and_costs_one_release():
-    G = nx.path_graph(10)
-    with dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget:
-        values = [
-            nx.community.modularity(G, [range(5), range(5, 10)], backend="dpgraph", epsilon=0.02) for _ in range(50)
-        ]
-    assert all(-1 <= value <= 1 for value in values)
-    assert {line.name for line in budget.report().entries} == {"group weights"}
-    assert nx.community.modularity(nx.empty_graph(4), [{0, 1}, {2, 3}], backend="dpgraph", **LOUD) == 0.0
-
-
 @each("communities", [[{0, 1}], [{0, 1, 2}, {2, 3}], [{0, 1, 2, 3, 4}], [{0, 1}, {2, 9}]], parts=2)
 def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_costs_nothing(communities):
     with (
@@ -374,15 +262,6 @@ def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_co
     assert budget.spent == (0.0, 0.0)
 
 
-def test_transitivity_is_private_and_pure():
-    G = nx.powerlaw_cluster_graph(1000, 10, 0.6, seed=1)
-    with dpgraph.PrivacyAccountant(epsilon=2.0, delta=0.0) as budget:
-        found = nx.transitivity(G, backend="dpgraph", epsilon=2.0)
-    assert type(found) is float
-    assert found == pytest.approx(nx.transitivity(G), rel=0.2)
-    assert budget.spent == (2.0, 0.0)
-
-
 # --- budgets -----------------------------------------------------------------------------------------------------
 
 
@@ -390,31 +269,6 @@ def test_transitivity_is_private_and_pure():
 def test_a_missing_epsilon_is_a_type_error_that_the_user_sees(name):
     with pytest.raises(TypeError, match="requires epsilon="):
         call(name, graph(), backend="dpgraph", delta=1e-6)
-
-
-@each("name", FUNCTIONS, parts=2)
-def test_without_a_delta_an_answer_is_pure_or_refused_before_anything_is_spent(name):
-    with dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6) as budget:
-        try:
-            call(name, graph(), backend="dpgraph", epsilon=1.0)
-            spent = 1.0
-        except MechanismHalted:
-            spent = 1.0
-        except InvalidParameterError:
-            spent = 0.0
-    assert budget.spent == (spent, 0.0)
-    assert spent == 1.0 or name == "one_exchange" or name.endswith(("spectrum", "bisection"))
-
-
-@each("name", FUNCTIONS, parts=2)
-def test_the_accountant_is_debited_before_an_edge_is_read(name):
-    G = graph()
-    budget = dpgraph.PrivacyAccountant(epsilon=0.5, delta=1e-6)
-    G.edges = lambda *_, **__: pytest.fail("an edge was read")
-    with pytest.raises(BudgetExceededError), budget:
-        call(name, G, backend="dpgraph", **BUDGET)
-    with pytest.raises(BudgetExceededError):
-        call(name, G, backend="dpgraph", accountant=budget, **BUDGET)
 
 
 def test_configuration_gives_the_defaults_and_arguments_override_it(clean_configuration):
@@ -466,12 +320,6 @@ def test_a_private_graph_shows_its_vertices_and_nothing_of_its_edges():
     assert dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes == (0, 1, 2)
 
 
-def test_a_private_graph_is_not_turned_back():
-    with pytest.raises(DPGraphError, match="exactly"):
-        networkx_interface.convert_to_nx(PrivateGraph(graph()))
-    assert networkx_interface.convert_to_nx({"a": 1}) == {"a": 1}
-
-
 def test_plain_calls_stay_with_networkx_and_calls_with_a_budget_are_private():
     nx.config.backend_priority = ["dpgraph"]
     G = graph()
@@ -490,23 +338,6 @@ def test_an_unfinished_mechanism_is_an_error_and_not_a_reason_for_networkx_to_an
     monkeypatch.setattr(networkx_backend, "private_degrees", unfinished)
     with pytest.raises(DPGraphError, match="degree_centrality"):
         nx.degree_centrality(graph(), **BUDGET)
-
-
-def test_a_refused_call_does_not_spoil_the_graph_for_the_next_one():
-    G = nx.Graph([(0, 1)])
-    with pytest.raises(InvalidParameterError):
-        nx.cut_size(G, {0}, backend="dpgraph", epsilon=-1.0, delta=1e-6)
-    assert nx.cut_size(G, {0}, backend="dpgraph", **LOUD) == 1
-
-
-def test_edges_edited_in_place_are_seen_and_networkx_has_nothing_to_warn_about(recwarn):
-    G = nx.Graph()
-    G.add_edge(0, 1, weight=1.0)
-    options = {"weight": "weight", "max_weight": 10.0, "backend": "dpgraph"} | LOUD
-    assert nx.cut_size(G, {0}, **options) == pytest.approx(1.0, abs=1.0)
-    G[0][1]["weight"] = 9.0
-    assert nx.cut_size(G, {0}, **options) == pytest.approx(9.0, abs=1.0)
-    assert not [warning for warning in recwarn if "cache" in str(warning.message)]
 
 
 def test_directed_and_parallel_edges_are_refused_or_capped():
@@ -531,20 +362,6 @@ def test_the_global_generators_of_networkx_mean_cryptographic_noise(seed):
     assert cuts[0] != cuts[1]
     assert not budget.report().seeded
     assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
-
-
-@each(
-    "make",
-    [lambda: 11, lambda: random.Random(11), lambda: np.random.default_rng(11), lambda: np.random.RandomState(11)],
-    parts=2,
-)
-def test_a_seed_of_any_kind_is_reproducible_and_marked(make):
-    found = []
-    for _ in range(2):  # one accountant would refuse the second use
-        with dpgraph.PrivacyAccountant(epsilon=9.0, delta=1e-6) as budget:
-            found.append(nx.approximation.one_exchange(graph(), seed=make(), backend="dpgraph", **BUDGET))
-        assert budget.report().seeded
-    assert found[0] == found[1]
 
 
 # --- at home in networkx -----------------------------------------------------------------------------------------
@@ -584,12 +401,6 @@ def test_results_hold_python_numbers(name):
 
     # Arrays are what networkx returns for spectra too.
     assert all(isinstance(leaf, np.ndarray) or type(leaf) in (int, float) for leaf in leaves(result))
-
-
-def test_the_help_of_a_networkx_function_names_the_private_parameters():
-    text = nx.cut_size.__doc__
-    for expected in ("dpgraph", "epsilon : float", "delta : float", "max_weight : float", "accountant"):
-        assert expected in text
 
 
 def test_the_metadata_imports_nothing_heavy():

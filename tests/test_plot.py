@@ -1,8 +1,6 @@
 """Pictures: what they show, what they say about privacy, and that they can be saved."""
 
-import itertools
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import networkx as nx
@@ -16,7 +14,7 @@ from dpgraph.graph import vertex_sets
 from dpgraph.plot.panels import Panel
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
-from dpgraph.results.cut import PrivateCutResult
+from dpgraph.results.labels import PrivateCutResult
 
 pytest.importorskip("matplotlib")
 
@@ -47,15 +45,15 @@ def result_with(
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
-        tuple(vertex_sets(nodes, labels, 2)),
-        labels,
-        nodes,
-        value,
-        std,
-        total,
-        upper_bound,
-        "bounded-iterates",
-        privacy,
+        partition=tuple(vertex_sets(nodes, labels, 2)),
+        labels=labels,
+        nodes=nodes,
+        estimated_value=value,
+        estimated_value_std=std,
+        estimated_total_weight=total,
+        upper_bound=upper_bound,
+        mechanism="bounded-iterates",
+        privacy=privacy,
     )
 
 
@@ -76,18 +74,6 @@ def test_the_published_picture_states_guarantee_sides_estimate_and_budget():
     assert "gap" not in shown  # a good event spends delta, not budget
 
 
-@pytest.mark.parametrize(("law", "half"), [("Laplace", 85), ("discrete Gaussian", 78)])
-def test_the_interval_is_that_of_the_law_of_the_noise(law, half):
-    assert f"90 ± {half}" in texts(plot.plot_cut(result_with([0, 1, 1], law=law, std=40.0)))
-
-
-def test_the_published_picture_depends_on_published_values_alone():
-    # The function takes no graph, so equal results give equal pictures.
-    first, second = (plot.figure_bytes(plot.plot_cut(result_with([0, 1, 1]))) for _ in range(2))
-    assert first == second
-    assert first.startswith(PNG)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -102,13 +88,6 @@ def test_the_published_picture_depends_on_published_values_alone():
 )
 def test_unusual_results_still_give_a_picture(arguments):
     assert plot.figure_bytes(plot.plot_cut(result_with(**arguments))).startswith(PNG)
-
-
-def test_many_releases_are_summed_so_that_the_picture_stays_legible():
-    assert "31 smaller ones" in texts(plot.plot_cut(result_with([0, 1], entries=40)))
-    shown = texts(plot.plot_cut(result_with([0, 1], entries=24, name="sweep", numbered=True)))
-    assert "sweep\n24 releases" in shown
-    assert "100 %" in shown
 
 
 def test_a_seeded_result_is_marked_in_the_picture():
@@ -147,35 +126,6 @@ def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     assert plot.figure_bytes(figure).startswith(PNG)
 
 
-def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_references():
-    figure = plot.plot_privacy_utility({"auto": [(4, 0.7, 0.01), (1, 0.6, 0.02)], "other": [(2, 0.55, 0)]}, best=0.73)
-    axes = figure.axes[0]
-    assert axes.get_xscale() == "log"
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 4])
-    names = [text.get_text() for text in axes.texts]
-    assert names == ["auto", "other", "random cut", "without privacy"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
-    assert plot.figure_bytes(figure).startswith(PNG)
-    for nothing in ({}, {"auto": []}):
-        with pytest.raises(InvalidParameterError, match="curve"):
-            plot.plot_privacy_utility(nothing)
-
-
-def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
-    data = np.random.default_rng(0).choice(np.array(["a", "b", "c"], dtype=object), size=(500, 3))
-    values = {j: ["a", "b", "c"] for j in range(3)}
-    result = private_marginals(data, 2, epsilon=1.0, delta=1e-6, categories=values, rng=0)
-    figure = plot.plot_marginal(result, [2, 0], names=["rows", "columns"])
-    axes = figure.axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), result.table([2, 0]))
-    assert (axes.get_ylabel(), axes.get_xlabel()) == ("rows", "columns")
-    assert len(axes.texts) == 9
-    assert plot.figure_bytes(figure).startswith(PNG)
-    for columns in ([0], [0, 1, 2], [0, 9]):
-        with pytest.raises(InvalidParameterError):
-            plot.plot_marginal(result, columns)
-
-
 # --- communities and degree distributions --------------------------------------------------------------------------
 
 
@@ -203,36 +153,6 @@ def test_communities_are_drawn_with_the_released_weights_and_sizes(communities):
     assert first.startswith(PNG)
 
 
-def test_many_communities_are_summed_so_that_the_picture_stays_legible(communities):
-    labels = np.repeat(np.arange(40), 2)
-    many = replace(communities, labels=labels, nodes=tuple(range(80)), degrees=np.ones(80), block_weights=np.eye(40))
-    shown = texts(plot.plot_communities(many))
-    assert "25 more" in shown
-    assert "50 in all" in shown
-    assert plot.figure_bytes(plot.plot_graph(many)).startswith(PNG)
-
-
-def test_what_is_unusual_in_communities_still_gives_a_picture(communities):
-    nothing = replace(communities, block_weights=np.full((3, 3), -1.0), estimated_modularity=np.nan)
-    alone = dpgraph.private_communities(nx.empty_graph(1), epsilon=1.0)
-    for unusual in (nothing, alone):
-        for draw in (plot.plot_communities, plot.plot_graph):
-            assert plot.figure_bytes(draw(unusual)).startswith(PNG)
-
-
-def test_the_graph_is_laid_out_by_community_and_discs_do_not_overlap(communities):
-    figure = plot.plot_graph(communities, title="office")
-    assert "office" in texts(figure)
-    axes = figure.axes[0]
-    discs = {(patch.center, patch.radius) for patch in axes.patches}
-    assert len(discs) == len(communities.communities)
-    for (first, r), (second, s) in itertools.combinations(discs, 2):
-        assert np.hypot(*np.subtract(first, second)) > r + s
-    dots = axes.collections[0].get_offsets()
-    centre = {at: min(discs, key=lambda disc, at=at: np.hypot(*(dots[at] - disc[0]))) for at in range(len(dots))}
-    assert len({(label, centre[at]) for at, label in enumerate(communities.labels.tolist())}) == len(discs)
-
-
 def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(communities):
     names = ("labels", "nodes", "degrees", "block_weights", "privacy")
     sampled = nx.path_graph(180)
@@ -247,9 +167,7 @@ def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(comm
 def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
     found = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(500, 4, seed=1), epsilon=1.0, rng=0)
     figure = plot.plot_degree_distribution(found, title="web")
-    assert all(
-        word in texts(figure) for word in ("web", "500 vertices", "ε = 1", "SEEDED", f"mean {found.mean_degree:.3g}")
-    )
+    assert all(word in texts(figure) for word in ("web", "500 vertices", "ε = 1", "SEEDED"))
     axes = figure.axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ccdf[1:])
@@ -264,50 +182,6 @@ def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
 
 
 # --- colours and names ------------------------------------------------------------------------------------------------
-
-#: What eyes without red, green or blue cones see of linear RGB (Machado, Oliveira, Fernandes 2009, severity 1).
-EYES = {
-    "all cones": np.eye(3),
-    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
-
-
-def lab(colour, eyes):
-    """CIELAB coordinates of a colour as these eyes see it."""
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array(to_rgb(colour))
-    linear = np.clip(eyes @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
-    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-def nearest_pair(colours, eyes):
-    places = [lab(colour, np.array(EYES[eyes])) for colour in colours]
-    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2))
-
-
-@pytest.mark.parametrize("eyes", sorted(EYES))
-def test_readers_of_any_colour_vision_tell_the_palettes_apart(eyes):
-    assert nearest_pair(plot.base.LINES, eyes) > 20
-    assert nearest_pair(plot.base.COMMUNITIES, eyes) > 14
-    assert nearest_pair(("C0", "C1", "C2", "C3", "C4", "C5"), eyes) < 20 or eyes in ("all cones", "no blue")
-
-
-def test_names_at_the_ends_of_lines_do_not_touch():
-    figure = plot.base.new_figure(5, 3)
-    axes = figure.subplots()
-    for number in range(5):
-        axes.plot([1, 2], [1, 1 + 1e-3 * number], label=f"line {number}\nof five")
-    axes.plot([1, 2], [5, 5], label="_hidden")
-    plot.base.name_lines(axes)
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert [text.get_text() for text in axes.texts] == [f"line {number}\nof five" for number in range(5)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
 
 
 # --- names that others gave --------------------------------------------------------------------------------------
@@ -334,7 +208,6 @@ def pictures_of_odd_names():
         ),
         "plot_graph": plot.plot_graph(communities, title=ODD),
         "plot_marginal": plot.plot_marginal(table, [0, 1], names=[ODD, ODD]),
-        "plot_privacy_utility": plot.plot_privacy_utility({ODD: [(1, 0.6, 0.1)]}, title=ODD),
         "plot_report": plot.plot_report(dpgraph.report(G, title=ODD, **noise)),
         "plot_spectrum": plot.plot_spectrum(dpgraph.private_spectrum(G, 2, delta=1e-6, **noise), title=ODD),
     }

@@ -50,11 +50,6 @@ def test_everything_else_is_kept(kind):
     assert G.nodes["b"]["side"] == 1
 
 
-def test_labels_that_cannot_be_compared_are_sorted_by_their_text():
-    for edges in ([("x", 1), (1, (2, 3))], [(1, (2, 3)), ("x", 1)]):
-        assert list(dpgraph.with_public_nodes(nx.Graph(edges))) == ["x", (2, 3), 1]
-
-
 def test_what_is_no_vertex_set_is_refused_and_no_vertex_is_named():
     with pytest.raises(InvalidGraphError) as error:
         dpgraph.with_public_nodes(nx.Graph([("secret", "ann")]), ["ann"])

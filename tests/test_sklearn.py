@@ -4,9 +4,7 @@ import sys
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
@@ -15,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpgraph
-from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.sklearn import PrivateCommunities, PrivatePCA, PrivateSpectralEmbedding
 
@@ -93,14 +91,6 @@ def test_a_random_state_of_any_kind_is_for_experiments_and_the_report_says_so(st
     assert PrivatePCA(epsilon=1.0, random_state=state).fit(np.zeros((10, 3))).privacy_.seeded
 
 
-def test_an_int_reproduces_a_fit_and_none_does_not():
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    seeded = [PrivatePCA(epsilon=1.0, random_state=5).fit(X).components_ for _ in range(2)]
-    fresh = [PrivatePCA(epsilon=1.0).fit(X).components_ for _ in range(2)]
-    assert np.array_equal(*seeded)
-    assert not np.array_equal(*fresh)
-
-
 def test_without_scikit_learn_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.delitem(sys.modules, "dpgraph.sklearn")
@@ -134,30 +124,6 @@ def test_points_of_other_orders_and_of_fewer_vertices_are_looked_up_and_cost_not
     assert accountant.spent.epsilon == pytest.approx(1.0)
 
 
-def test_the_embedding_is_that_of_the_function():
-    fitted = PrivateSpectralEmbedding(4, epsilon=2.0, random_state=1).fit(BLOCKS)
-    expected = dpgraph.private_normalized_adjacency(BLOCKS, epsilon=2.0, rank=4, rng=1)
-    assert np.array_equal(fitted.embedding_, expected.embedding(4))
-    assert fitted.nodes_ == tuple(BLOCKS)
-
-
-def test_communities_are_those_of_the_function():
-    fitted = PrivateCommunities(epsilon=2.0, random_state=1).fit(nx.to_scipy_sparse_array(BLOCKS))
-    expected = dpgraph.private_communities(nx.to_scipy_sparse_array(BLOCKS), epsilon=2.0, rng=1)
-    assert np.array_equal(fitted.labels_, expected.labels)
-    assert adjusted_rand_score(TRUTH, fitted.labels_) > 0.9
-    assert fitted.communities_.estimated_modularity == expected.estimated_modularity
-
-
-@pytest.mark.parametrize("kind", [PrivateSpectralEmbedding, PrivateCommunities])
-def test_weights_that_cannot_be_are_found_after_the_debit(kind):
-    A = sparse.csr_array(np.array([[0.0, -1.0], [-1.0, 0.0]]))
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidGraphError):
-        kind(2, epsilon=1.0, accountant=accountant).fit(A)
-    assert accountant.spent.epsilon == pytest.approx(1.0)
-
-
 # --- records ---------------------------------------------------------------------------------------------------
 
 
@@ -181,13 +147,6 @@ def test_scores_and_back():
     two = PrivatePCA(2, epsilon=1.0, random_state=0).fit(X)
     assert np.array_equal(two.components_, pca.components_[:2])
     assert two.transform(X).shape == (300, 2)
-
-
-def test_frames_come_out_where_they_are_asked_for():
-    X = pd.DataFrame(records(50), columns=list("abcd"))
-    pca = PrivatePCA(2, epsilon=1.0, random_state=0).set_output(transform="pandas")
-    assert list(clone(pca).fit(X).transform(X).columns) == ["privatepca0", "privatepca1"]
-    assert list(pca.fit(X).feature_names_in_) == list("abcd")
 
 
 @pytest.mark.parametrize("components", [0, 5, 1.5, True])

@@ -92,22 +92,6 @@ def test_every_numbered_statement_has_a_row_or_a_reason(paper):
     assert excused <= numbered
 
 
-def test_numbers_are_read_out_of_rows():
-    assert list(stated("Theorem 1.5, 5.1 (projector)")) == [("Theorem", "1.5"), ("Theorem", "5.1")]
-    assert [number for _, number in stated("Definitions 7.1 to 7.3, Facts C.1 to C.2")] == [
-        "7.1",
-        "7.2",
-        "7.3",
-        "C.1",
-        "C.2",
-    ]
-    assert list(stated("Algorithm 1, Theorem 5.1, Lemma 5.2")) == [
-        ("Algorithm", "1"),
-        ("Theorem", "5.1"),
-        ("Lemma", "5.2"),
-    ]
-
-
 def papers():
     """Texts of the papers, by name; the folder is beside that of the real graphs."""
     folder = Path(os.environ.get("DPGRAPH_PAPERS") or REPOSITORY.parent / "shared" / "papers")

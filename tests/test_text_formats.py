@@ -6,14 +6,12 @@ import itertools
 import json
 
 import networkx as nx
-import numpy as np
 import pytest
 from scipy import io as scipy_io
 
 import dpgraph
 from dpgraph import datasets
 from dpgraph.exceptions import DPGraphError
-from dpgraph.inputs.text_formats import rows_of_vertices
 from dpgraph.interfaces.cli import main
 from tests.about import each
 
@@ -214,14 +212,6 @@ def test_edge_lists_are_edge_lists(tmp_path, text):
     assert len(datasets.read_sparse(path)[1]) > 1
 
 
-def test_names_that_begin_so_can_stand_in_quotes(tmp_path):
-    path = tmp_path / "graph.csv"
-    path.write_text('"[ann]","<bob>"\n"<bob>","{cem"\n')
-    refused(lambda: datasets.read_sparse(path, labels=int), "integer")
-    path.write_text('"[ann]","<bob>"\n"<bob>","{cem}"\n')
-    assert datasets.read_sparse(path)[1] == ("<bob>", "[ann]", "{cem}")
-
-
 def test_gml_is_read_below_comments_and_its_first_lines(tmp_path):
     path = tmp_path / "graph.txt"
     gml = "\n".join(nx.generate_gml(NAMES))
@@ -229,12 +219,6 @@ def test_gml_is_read_below_comments_and_its_first_lines(tmp_path):
         path.write_text(above + gml)
         assert len(datasets.read_sparse(path)[1]) == 6
         refused(lambda: datasets.read_sparse(path, format="edgelist"), "GML")
-
-
-def test_large_edge_lists_are_not_divided_into_lines(monkeypatch):
-    monkeypatch.setattr("dpgraph.inputs.text_formats._rows", None)
-    assert rows_of_vertices(b"30 1412\n" + b"1 2\n" * 1000) is None
-    assert rows_of_vertices(b"0 1 5\n" + b"1 2 5\n" * 1000) is None
 
 
 @each("text", [TEXTS["pairs"][0], READ["GraphML"][0], READ["Matrix Market"][0]], parts=2)
@@ -263,11 +247,3 @@ def test_tables_on_dask_are_not_made_of_it(tmp_path):
     (tmp_path / "part.csv").write_bytes(TEXTS["pairs"][0])
     for path in (tmp_path, tmp_path / "part.csv"):
         refused(lambda path=path: dpgraph.edge_frame(path, nodes=3), "json.load")
-
-
-def test_what_the_advice_names_is_there():
-    for text, word in TEXTS.values():
-        for name in (part for part in word.split() if part.startswith("networkx.")):
-            assert getattr(nx, name.removeprefix("networkx.")), text
-    assert callable(np.loadtxt)
-    assert callable(scipy_io.mmread)

@@ -4,15 +4,12 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 import dpgraph
 from dpgraph import strategies
-from dpgraph.problems import mechanisms
 from tests import stubs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,30 +60,12 @@ def test_every_name_of_the_stub_is_offered_and_no_other():
     assert names == set(dpgraph.__all__) == set(dir(dpgraph))
 
 
-@pytest.mark.parametrize("alias", stubs.MECHANISMS)
-def test_an_alias_has_the_names_and_the_options_of_its_registries(alias):
-    names, *options = get_args(getattr(mechanisms, alias))
-    found = [stubs.registry(place).strategies for place in stubs.MECHANISMS[alias][1]]
-    assert set(get_args(names)) == {"auto"}.union(*found)
-    assert set(options) == {strategy.options for registry in found for strategy in registry.values()}
-
-
-def test_every_registry_of_the_package_has_an_alias():
-    places = {place for _, places in stubs.MECHANISMS.values() for place in places}
-    assert {stubs.registry(place) for place in places} == set(strategies.registries())
-
-
 def test_no_public_function_takes_anything_as_a_mechanism_or_as_a_graph():
     for name in dpgraph.__all__:
         hints = getattr(getattr(dpgraph, name), "__annotations__", {})
         taken = {argument: str(hints[argument]) for argument in ("G", "A", "mechanism") if argument in hints}
         assert "typing.Any" not in taken.values(), f"{name}: {taken}"
         assert "Any" not in taken.values(), f"{name}: {taken}"
-
-
-def test_the_stubs_are_part_of_the_package():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert {"py.typed", "*.pyi"} <= set(settings["tool"]["setuptools"]["package-data"]["dpgraph"])
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,10 @@ def read_bytes(path: AnyPath, encoding: str = "utf-8") -> bytes:
     if encoding != "utf-8" or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raw = _as_utf8(raw, encoding if encoding != "utf-8" else "utf-16", path)
     if b"\0" in raw:
-        raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
+        raise DatasetError(
+            f"{path} is not a text file; expected an edge list (CSV, say) or a graph format in UTF-8, plain or .gz. "
+            "Save a spreadsheet as CSV"
+        )
     raw = raw.removeprefix(_BYTE_ORDER_MARK)
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 from tqdm import tqdm
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_keywords
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.formats import FORMATS, read_format, recognised
-from dpgraph.datasets.rows import Header, Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
+from dpgraph.datasets.rows import Header, Labels, Rows, Table, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.edge_tables import (
     PLAIN,
@@ -55,6 +55,7 @@ def read_edgelist(  # noqa: PLR0913
     unknown: Unknown = "raise",
     normalize: Normalize = None,
     encoding: str = "utf-8",
+    columns: tuple[str, str] | None = None,
     progress: bool = False,
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
@@ -92,6 +93,9 @@ def read_edgelist(  # noqa: PLR0913
         :func:`dpgraph.edge_frame`.
     encoding : str, default "utf-8"
         How the text is written, such as "cp1252" for files of older Windows programs. UTF-16 is known by its mark.
+    columns : tuple of two str, optional
+        The columns that hold the two ends of an edge, by their names in the header line. By default the first two; in a
+        Parquet file those called source and target, if there are such.
     progress : bool, default False
         Show on stderr what has been done: the file is read, its lines are edges, the graph is built.
 
@@ -121,9 +125,9 @@ def read_edgelist(  # noqa: PLR0913
     >>> read_edgelist(file, nodes=5).number_of_nodes()
     5
     """
+    asked = Reading(format, nodes, labels, header, weight, symmetrize, unknown, normalize, encoding, columns)
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        rules = NameRules(unknown, normalize)
-        graph, _ = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding).read(path, bar)
+        graph = asked.read(path, bar)[0]
         bar.update()
         if isinstance(graph, tuple):
             adjacency, vertices, weighted = graph
@@ -132,19 +136,8 @@ def read_edgelist(  # noqa: PLR0913
     return graph
 
 
-def read_sparse(  # noqa: PLR0913
-    path: AnyPath,
-    *,
-    format: Format = "auto",
-    nodes: Nodes = "file",
-    labels: Labels = "auto",
-    header: Header = "auto",
-    weight: str | None = None,
-    symmetrize: bool = False,
-    unknown: Unknown = "raise",
-    normalize: Normalize = None,
-    encoding: str = "utf-8",
-    progress: bool = False,
+def read_sparse(
+    path: AnyPath, *, progress: bool = False, weight: str | None = None, **options: Any
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     r"""Read an undirected graph as a sparse adjacency matrix: several times faster than :func:`read_edgelist`.
 
@@ -166,9 +159,9 @@ def read_sparse(  # noqa: PLR0913
     >>> A.sum(axis=0), nodes
     (array([1., 2., 1.]), (10, 20, 30))
     """
+    check_keywords(read_edgelist, options)
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        rules = NameRules(unknown, normalize)
-        graph, _ = Reading(format, nodes, labels, header, weight, symmetrize, rules, encoding).read(path, bar)
+        graph = Reading(weight=weight, **options).read(path, bar)[0]
         bar.update(2)
     if isinstance(graph, tuple):
         return graph[:2]
@@ -186,16 +179,23 @@ class Reading:
     header: Header = "auto"
     weight: str | None = None
     symmetrize: bool = False
-    rules: NameRules = PLAIN
+    unknown: Unknown = "raise"
+    normalize: Normalize = None
     encoding: str = "utf-8"
+    columns: tuple[str, str] | None = None
+    #: How names become vertices.
+    rules: NameRules = field(init=False)
 
-    def read(self, path: AnyPath, bar: Any = None) -> tuple[EdgeList | nx.Graph, Callable[[], EdgeSummary] | None]:
-        """The graph, and what makes the summary of an edge list for its owner."""
+    def __post_init__(self) -> None:
         check_choice("format", self.format, get_args(Format))
         if self.labels not in (int, str, "auto"):
             raise InvalidParameterError(f'labels must be int, str or "auto"; got {self.labels!r}')
         if self.header not in (True, False, "auto"):
             raise InvalidParameterError(f'header must be True, False or "auto"; got {self.header!r}')
+        object.__setattr__(self, "rules", NameRules(self.unknown, self.normalize))
+
+    def read(self, path: AnyPath, bar: Any = None) -> tuple[EdgeList | nx.Graph, Callable[[], EdgeSummary] | None]:
+        """The graph, and what makes the summary of an edge list for its owner."""
         vertices = public_labels(self.nodes, "file")
         if vertices == ():
             raise InvalidParameterError("nodes must hold at least one vertex")
@@ -221,18 +221,18 @@ class Reading:
         labels = self.labels
         if labels == "auto" and vertices is not None:
             labels = str if any(isinstance(vertex, str) for vertex in vertices) else int
-        table, kind, doubtful = open_table(text, labels, self.header, self.weight)
+        table, kind, doubtful = open_table(text, labels, self.header, self.weight, self.columns)
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             self._refuse_vertices(vertices, "Gset")
             return parse_gset(table), None
-        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.rules.unknown == "drop")
-        if doubtful and (vertices is None or self.rules.unknown == "raise"):
+        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.unknown == "drop")
+        if doubtful and (vertices is None or self.unknown == "raise"):
             self._ask_for_header(rows, vertices)
         if vertices is None and not rows.labels:
             raise Malformed(
                 "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
             )
-        matched = _matched(rows, vertices, self.rules)
+        matched = _matched(rows, vertices, self.rules, table)
         weights = None if rows.weights is None else rows.weights[matched.kept]
         A = merge_arcs(len(matched.vertices), matched.tails, matched.heads, weights)
         told = {
@@ -272,7 +272,8 @@ class Reading:
             raise Malformed("expected a valid Parquet file") from None
         if len(frame.columns) < 2:
             raise Malformed("expected a table with a column for each end of an edge; it has fewer columns")
-        ends = _ENDS if set(_ENDS) <= set(frame.columns) else (frame.columns[0], frame.columns[1])
+        usual = _ENDS if set(_ENDS) <= set(frame.columns) else (frame.columns[0], frame.columns[1])
+        ends = self.columns or usual
         try:
             made = read_table(frame, ends, vertices, self.rules, self.weight)
         except (InvalidGraphError, InvalidParameterError) as error:
@@ -283,14 +284,13 @@ class Reading:
         return (A, made.nodes, weights is not None), made.summary
 
     def _refuse_vertices(self, vertices: tuple[Hashable, ...] | None, format: str) -> None:
-        if vertices is not None or self.rules != PLAIN:
+        if vertices is not None or self.normalize is not None:
             raise InvalidParameterError(
-                f'a file of format {format} lists its own vertices; leave nodes="file", and neither unknown= nor '
-                "normalize="
+                f'a file of format {format} lists its own vertices; leave nodes="file", and normalize= out'
             )
 
 
-def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules) -> Matched:
+def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules, table: Table) -> Matched:
     if vertices is None and rules == PLAIN:  # names of a file as they are: sorted, and none is empty
         every = len(rows.tails)
         summary = EdgeSummary(vertices=len(rows.labels), rows=every, kept=every, dropped=0)
@@ -298,7 +298,9 @@ def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules
     try:
         return match_ends(rows.labels, rows.tails, rows.heads, vertices, rules)
     except InvalidGraphError as error:
-        raise Malformed(str(error)) from None
+        read = "" if table.header is None else " and ".join(repr(table.header[k]) for k in table.ends)
+        told = f". The ends of an edge were read from the columns {read}; columns= names others" if read else ""
+        raise Malformed(f"{error}{told}") from None
 
 
 def _refuse_other_formats(path: AnyPath, text: bytes, rows: str | None, format: str) -> None:

@@ -215,7 +215,7 @@ def _local_folder(data_dir: AnyPath | None) -> Path | None:
         return None
     folder = Path(chosen)
     if not folder.is_dir():
-        source = "data_dir" if data_dir is not None else "the environment variable DPGRAPH_DATA"
+        source = "data_dir=" if data_dir is not None else "the environment variable DPGRAPH_DATA"
         raise DatasetError(f"{source} must name a folder of graph files; {folder} is none")
     return folder
 

@@ -1,8 +1,7 @@
 """Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Large files of plain numbers, which is nearly all of them, are parsed by compiled code, and those of plain names by
-pandas if it is installed. Everything else (small or malformed files, quoted names) goes line by line; the results agree
-wherever a fast one answers.
+Large files of plain numbers or names, which is nearly all of them, are parsed by polars. Everything else (small or
+malformed files, quoted names) goes line by line; the results agree wherever polars answers.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 from array import array
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -21,22 +20,20 @@ import numpy as np
 
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
-from dpgraph.inputs.public_nodes import MAX_VERTICES
+from dpgraph.inputs.public_nodes import MAX_VERTICES, is_column_name
 from dpgraph.typing import FloatArray, IntArray
 
 Labels = type[int] | type[str] | Literal["auto"]
 Header = bool | Literal["auto"]
 
-#: Words of which names of the first two columns are made. Where vertices have such names, header=False helps.
-_COLUMN_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "source target src dst from to start end origin destination sender receiver recipient caller callee payer "
-        "payee customer product user item node vertex id name email mail e address",
-    )
-)
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+#: Delimiters of files with quoted fields, and what to do where a field goes on over lines.
+_QUOTING = (",", ";")
+_OVER_LINES = (
+    ". (A quoted field must end on its line. Keep the two columns of names alone; or read the file with pandas or "
+    "polars, and pass the table to dpgraph.edge_frame)"
+)
+_ARROWS = ("->", "<->", "--", "<-", "=>", "→")
 #: Texts of fewer bytes go line by line: importing polars takes longer.
 _LARGE_TEXT = 2**18
 #: Bytes that polars may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
@@ -50,11 +47,13 @@ class Table:
     """Lines of a file, of which those are blank that are above the data.
 
     Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
+    `ends` are the places of the two columns that hold the ends of an edge.
     """
 
     text: bytes
     delimiter: str | None = None
     header: tuple[str, ...] | None = None
+    ends: tuple[int, int] = (0, 1)
 
     def data_lines(self) -> Iterator[tuple[int, list[str]]]:
         """Number and fields of each line that is neither blank nor a comment."""
@@ -62,10 +61,10 @@ class Table:
             if not _is_empty(line):
                 yield number, _split(decode(line, number), self.delimiter)
 
-    def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
+    def below(self, number: int, header: tuple[str, ...] | None = None, ends: tuple[int, int] = (0, 1)) -> Table:
         """The table with blanks instead of its first `number` lines."""
         rest = b"".join(self.text.split(b"\n", number)[number:])
-        return Table(b"\n" * number + rest, self.delimiter, header)
+        return Table(b"\n" * number + rest, self.delimiter, header, ends)
 
     def widths(self, lines: int) -> list[int]:
         """Numbers of columns of the first lines."""
@@ -73,22 +72,31 @@ class Table:
 
 
 def open_table(
-    text: bytes, labels: Labels, header: Header, weight: str | None
+    text: bytes, labels: Labels, header: Header, weight: str | None, columns: tuple[str, str] | None = None
 ) -> tuple[Table, type[int] | type[str], bool]:
     """Recognise delimiter, header line and kind of the vertex labels; also whether the first line may be a header."""
     first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
     tab = labels is not int and b"\t" in first
     table = Table(text, "," if b"," in first else ";" if b";" in first else "\t" if tab else None)
+    if first[:4].lower() == b"sep=" and len(first.strip()) == 5:  # a word of spreadsheets to each other
+        table = Table(text, chr(first[4])).below(text.count(b"\n", 0, text.index(first)) + 1)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
-    if header if header != "auto" else _is_header(fields, second, labels, weight, number):
+    if columns is not None:
+        if header is False or any(fields.count(name) != 1 for name in columns):
+            raise Malformed("expected a header line with the two names in columns=, each once", number or None)
+        table = table.below(number, tuple(fields), (fields.index(columns[0]), fields.index(columns[1])))
+        fields = [second[k] for k in table.ends if k < len(second)]
+    elif header if header != "auto" else _is_header(fields, second, labels, weight, number):
         table, fields = table.below(number, tuple(fields)), second or fields
     if labels == "auto":
         labels = int if any(map(_INTEGER.fullmatch, fields[:2])) else str
         if any(field.count(pair[0]) != field.count(pair[1]) for field in fields[:2] for pair in ("()", "[]", "{}")):
             raise Malformed("a tuple was cut in two; write a CSV file with double quotes around such labels", number)
+    if fields[1:2] and fields[1] in _ARROWS:
+        raise Malformed("expected two names with a comma, a tab or blanks between; found an arrow between", number)
     doubtful = header == "auto" and table.header is None and not any(map(_INTEGER.fullmatch, fields[:2]))
     if labels is int and table.delimiter == "\t":
-        table = Table(table.text, None, table.header)
+        table = replace(table, delimiter=None)
     return table, labels, doubtful and labels is str and len(fields) > 1
 
 
@@ -97,7 +105,7 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
     if any(map(_INTEGER.fullmatch, first[:2])) or len(first) < 2:
         return False
     numbers = bool(second) and all(map(_INTEGER.fullmatch, second[:2]))
-    named = all(map(_is_column_name, first[:2])) or weight in first[2:]
+    named = all(map(is_column_name, first[:2])) or weight in first[2:]
     if numbers and labels is str and not named:
         raise Malformed("the first line may be a header or an edge; say header=True or header=False", number)
     # A word where the next line has a number is the name of a column.
@@ -106,11 +114,6 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
         or numbers
         or any(_is_number(below) > _is_number(name) for name, below in zip(first, second, strict=False))
     )
-
-
-def _is_column_name(field: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(field)]
-    return bool(words) and set(words) <= _COLUMN_WORDS
 
 
 def _is_number(field: str) -> bool:
@@ -165,15 +168,15 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         separator, b""
     )  # stands in no name, unless it may be a blank
     if (
-        weight_column in (0, 1)
-        or width <= max(1, weight_column or 0)
+        weight_column in table.ends
+        or width <= max(*table.ends, weight_column or 0)
         or (labels is str and len(data.translate(None, _UNUSUAL + usual)) < len(data))
     ):
         return None
     import polars as pl
 
     kinds: dict[str, Any] = {str(k): pl.Float64 if k == weight_column else pl.String for k in range(width)}
-    kinds |= dict.fromkeys("01", pl.Int64 if labels is int else pl.String)
+    kinds |= {str(k): pl.Int64 if labels is int else pl.String for k in table.ends}
     form: dict[str, Any] = {"has_header": False, "separator": separator, "quote_char": None, "comment_prefix": "#"}
     try:
         frame = pl.read_csv(data, schema=kinds, **form)
@@ -181,7 +184,7 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         return None
     if any(column.null_count() for column in frame):  # a field is missing or empty
         return None
-    ends = frame.get_columns()[:2]
+    ends = [frame[str(k)] for k in table.ends]
     weights = None if weight_column is None else frame[str(weight_column)].to_numpy()
     if labels is int:
         return Rows(*_ranks(*(column.to_numpy() for column in ends)), weights)
@@ -211,10 +214,11 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
     width = 0
     for number, fields in table.data_lines():
         width = width or len(fields)
-        if len(fields) != width or width < 2:
+        if len(fields) != width or width <= max(table.ends):
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            raise Malformed(f"expected {expected}", number)
-        ends.extend(index.setdefault(_label(field, labels, number, empty), len(index)) for field in fields[:2])
+            raise Malformed(f"expected {expected}{_OVER_LINES if table.delimiter in _QUOTING else ''}", number)
+        for at in table.ends:
+            ends.append(index.setdefault(_label(fields[at], labels, number, empty), len(index)))
         if weight_column is not None:
             weights.append(_number(fields, weight_column, number))
     present = sorted(index)
@@ -225,7 +229,7 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
-    if delimiter in (",", ";"):
+    if delimiter in _QUOTING:
         # csv knows about quoted names; a record that goes on over a line end is not an edge.
         return [field.strip() for field in next(csv.reader(io.StringIO(line), delimiter=delimiter), [])]
     return [field.strip() for field in line.split(delimiter)]
@@ -245,7 +249,7 @@ def _number(fields: list[str], column: int, line: int) -> float:
     try:
         return float(fields[column])
     except (ValueError, IndexError):
-        raise Malformed(f"expected a number in column {column + 1}, the weight", line) from None
+        raise Malformed(f"expected a number in column {column + 1}, the weight, with a decimal point", line) from None
 
 
 def looks_like_gset(table: Table) -> bool:

@@ -146,7 +146,9 @@ def match_ends(
     # Rows that are to be dropped, but perhaps not those that are meant: nothing may be spent on what is left.
     doubtful = len(kept) > 0 and (not kept.any() or (close > 0 and rules.normalize is None))
     if any(count.values()) and (rules.unknown == "raise" or doubtful):
-        raise InvalidGraphError(_refusal(count, len(kept), len(vertices), close, rules))
+        kinds = _type_names(names), _type_names(index)
+        apart = kinds if not kept.any() and kinds[0] != kinds[1] else ()
+        raise InvalidGraphError(_refusal(count, len(kept), len(vertices), close, rules, apart))
     strange = np.flatnonzero(where == _UNKNOWN)
     summary = EdgeSummary(
         vertices=len(vertices),
@@ -192,8 +194,10 @@ def _close(names: Sequence[Any], index: dict[Any, int], ends: tuple[IntArray, In
     return int(np.count_nonzero(close[ends[0]] & close[ends[1]]))
 
 
-def _refusal(count: dict[str, int], rows: int, n: int, close: int, rules: NameRules) -> str:
-    """What to tell the owner of a table that has rows which are no edges."""
+def _refusal(
+    count: dict[str, int], rows: int, n: int, close: int, rules: NameRules, kinds: tuple[str, ...] = ()
+) -> str:
+    """What to tell the owner of a table that has rows which are no edges; `kinds` are types that never meet."""
     wrong, advice = [], []
     if count["unknown"]:
         wrong.append(
@@ -201,6 +205,8 @@ def _refusal(count: dict[str, int], rows: int, n: int, close: int, rules: NameRu
         )
         if close:
             advice.append(f'normalize="casefold" (capitals and blanks do not count) would match {close} of them')
+        elif kinds:
+            advice.append(f"names of the table are of type {kinds[0]}, those of nodes= of type {kinds[1]}: convert one")
     if count["missing"]:
         wrong.append(f"{count['missing']} of {rows} rows lack a name")
     if rules.unknown == "raise":
@@ -214,6 +220,10 @@ def _refusal(count: dict[str, int], rows: int, n: int, close: int, rules: NameRu
         f"{'; or '.join(advice)}. "
         "These numbers are exact, for the owner of the table only. No budget was spent"
     )
+
+
+def _type_names(names: Iterable[Any]) -> str:
+    return ", ".join(sorted({type(name).__name__ for name in names if not _is_missing(name)}))
 
 
 def _folded(name: Any) -> Any:

@@ -8,7 +8,7 @@ edges. What a networkx or igraph graph, a table or a matrix looks like is known 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -170,8 +170,10 @@ def _advice(G: Any) -> str:
     """What to do with something that is no graph, by its type alone."""
     if isinstance(G, (str, os.PathLike)):
         return ". Read a file first, with dpgraph.datasets.read_edgelist(path), or a dataset, with datasets.load(name)"
-    if isinstance(G, (list, tuple, set)):
-        return ". Of a list of edges make a graph: dpgraph.with_public_nodes(networkx.Graph(edges), nodes=...)"
+    if isinstance(G, (list, tuple, set, dict, Iterator)):
+        return ". Of edges make a graph: dpgraph.with_public_nodes(networkx.Graph(edges), nodes=...)"
+    if type(G).__name__ == "LazyFrame":
+        return ". A LazyFrame first needs its collect(); then declare the public vertices with dpgraph.edge_frame"
     from dpgraph.inputs.edge_tables import is_table
 
     if not is_table(G):
@@ -265,7 +267,9 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         )
     refuse_masked(G)
     if G.ndim != 2 or G.shape[0] != G.shape[1]:
-        raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
+        rows = G.ndim == 2 and G.shape[1] in (2, 3)
+        advice = ". If its rows are edges, pass dpgraph.with_public_nodes(networkx.Graph(list), nodes=...)" * rows
+        raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}{advice}")
     if np.dtype(G.dtype).kind not in "biuf":
         raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
     n = G.shape[0]

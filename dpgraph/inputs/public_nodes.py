@@ -5,6 +5,8 @@ dpgraph takes the vertices of a graph object as it finds them, since only its ow
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
 
 #: Words for the vertices that are there, in a graph, a file or a table: each is good for all three.
 _WORDS = ("sorted", "file", "frame")
+#: Words of which names of columns of vertices are made.
+_COLUMN_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "source target src dst from to start end origin destination sender receiver recipient caller callee payer "
+        "payee customer product user item node vertex id name email mail e address",
+    )
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 
@@ -176,8 +188,13 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
             raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
         check_memory(f"a set of {nodes} vertices", labels=(5, int(nodes)))
         return tuple(range(int(nodes)))
+    if is_table(nodes):
+        raise InvalidParameterError(
+            "nodes must be a list of vertices, or one column of a table; got a whole table. Pass the column that names "
+            'them, such as people["name"]. No budget was spent'
+        )
     try:
-        labels = tuple(_lines(nodes) if isinstance(nodes, Path) else nodes)
+        labels = tuple(numbered(vertex_lines(nodes)) if isinstance(nodes, Path) else nodes)
         distinct = len(set(labels))
     except TypeError:  # not iterable, or not hashable
         raise InvalidParameterError(
@@ -188,7 +205,34 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
     return labels
 
 
-def _lines(file: Path) -> Iterable[Hashable]:
-    """Vertices of a text file, one a line: numbers if all of them are."""
-    lines = file.read_text().splitlines()
-    return list(map(int, lines)) if all(line.isdecimal() for line in lines) else lines
+def numbered(names: list[str]) -> list[int] | list[str]:
+    """The names, as numbers if all of them are."""
+    return list(map(int, names)) if all(map(_INTEGER.fullmatch, names)) else names
+
+
+def vertex_lines(file: Path, encoding: str = "utf-8") -> list[str]:
+    """Names of the vertices in a text file, one a line; above those of a CSV file there may be a header."""
+    if not file.is_file():
+        raise InvalidParameterError(f"no such file: {file}")
+    try:
+        lines = file.read_text("utf-8-sig" if encoding == "utf-8" else encoding).splitlines()
+    except (UnicodeError, LookupError):
+        raise InvalidParameterError(
+            f"{file}: expected text in the encoding {encoding}; found other bytes. Save it as UTF-8, or name its "
+            'encoding: encoding="cp1252" is that of older Windows programs'
+        ) from None
+    if file.suffix.lower() == ".csv":
+        rows = [row for row in csv.reader(lines) if row]
+        if any(len(row) > 1 for row in rows):
+            raise InvalidParameterError(
+                f"{file}: expected one vertex a line; this table has several columns. Keep the one that names them"
+            )
+        lines = [row[0] for row in rows]
+        lines = lines[1:] if lines and is_column_name(lines[0]) else lines
+    return [line.strip() for line in lines if line.strip()]
+
+
+def is_column_name(text: str) -> bool:
+    """Whether a text is made of words that name columns. Where vertices have such names, header=False helps."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    return bool(words) and set(words) <= _COLUMN_WORDS

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
@@ -25,7 +25,8 @@ _NEW, _EVEN, _ODD = 0, 1, 2
 
 def matching_number(A: sparse.csr_array) -> int:
     """Size of a maximum matching: Edmonds' blossoms, from a greedy matching that takes vertices of degree 1 first."""
-    mates = on_thread(maximum_matching, A.indptr.astype(np.int32), A.indices.astype(np.int32))
+    search = at_once(maximum_matching, float(A.shape[0]) ** 2)
+    mates = on_thread(search, A.indptr.astype(np.int32), A.indices.astype(np.int32))
     return int(np.count_nonzero(mates != _NONE)) // 2
 
 

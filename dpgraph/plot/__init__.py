@@ -18,7 +18,6 @@ from dpgraph.plot.communities import plot_communities, plot_graph
 from dpgraph.plot.curves import (
     plot_degree_distribution,
     plot_marginal,
-    plot_privacy_utility,
     plot_spectrum,
 )
 from dpgraph.plot.panels import plot_benchmark
@@ -38,7 +37,6 @@ __all__ = [
     "plot_degree_distribution",
     "plot_graph",
     "plot_marginal",
-    "plot_privacy_utility",
     "plot_report",
     "plot_spectrum",
     "require_format",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
 from dpgraph.plot.base import ACROSS, AS_WRITTEN, GREY, PALE
-from dpgraph.plot.panels import draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,56 +94,9 @@ def draw_degrees(axes: Axes, result: Any) -> None:
     axes.fill_between(degree, low, high, **band)
     axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6)
     axes.set(xscale="log", yscale="log", xlim=(1, 1.15 * max(share.size, 2)), ylim=(floor, 1.4))
-    mean = result.mean_degree
-    if 1 < mean < share.size:
-        axes.axvline(mean, color=GREY, linewidth=0.8, linestyle="--")
-        beside: Any = {"xycoords": ("data", "axes fraction"), "xytext": (-4, 6), "textcoords": "offset points"}
-        axes.annotate(f"mean {mean:.3g}", (mean, 0), **beside, color=GREY, fontsize=9, ha="right")
     axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
     base.without_frame(axes, "top", "right")
     axes.set_title("line: released; shaded: noise of each number, 95 %", fontsize=9, loc="left", color=ACROSS)
-
-
-def plot_privacy_utility(
-    curves: Mapping[str, Sequence[tuple[float, float, float]]], *, best: float | None = None, title: str = ""
-) -> Figure:
-    """Picture of the quality of cuts against epsilon, on a logarithmic axis.
-
-    Parameters
-    ----------
-    curves : mapping
-        Name -> (epsilon, mean cut fraction, standard deviation over runs) in increasing epsilon. Exact cut fractions
-        belong to public graphs only.
-    best, title : float, str, optional
-        Cut fraction of the best cut known without privacy; name of the graph.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    InvalidParameterError
-        There is nothing to draw.
-
-    Examples
-    --------
-    >>> curves = {"auto": [(0.5, 0.6, 0.01), (1, 0.65, 0.01)]}
-    >>> plot_privacy_utility(curves, best=0.73).savefig("/dev/null", format="png")
-    """
-    if not curves or not all(curves.values()):
-        raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
-    figure = base.new_figure(7.6, 4.2)
-    axes = figure.subplots()
-    draw_curves(axes, curves)
-    axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":", label="random cut")
-    if best is not None:
-        axes.axhline(best, color="black", linewidth=0.8, linestyle="--", label="without privacy")
-    axes.set(xlabel="ε (smaller is more private)", ylabel="share of the edges across the cut")
-    base.without_frame(axes, "top", "right")
-    base.name_lines(axes)
-    axes.set_title(title or "Privacy and utility", fontsize=11, loc="left", **AS_WRITTEN)
-    return figure
 
 
 def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] | None = None) -> Figure:

@@ -35,7 +35,8 @@ def plot_report(result: Any) -> Figure:
     places = figure.subplot_mosaic([["map", "degrees"], ["map", "numbers"]], width_ratios=(1.1, 1))
     draw_communities(places["map"], result.communities)
     groups = len(result.communities.communities)
-    places["map"].set_title(f"{groups} communities; big dots have many connections", fontsize=10, loc="left")
+    found = f"{groups} communities" if groups > 1 else "no division stands out"
+    places["map"].set_title(f"{found}; big dots have many connections", fontsize=10, loc="left")
     draw_degrees(places["degrees"], result.degrees)
     places["degrees"].set_ylabel("share of the nodes")
     places["degrees"].set_xlabel("at least so many connections")
@@ -45,8 +46,8 @@ def plot_report(result: Any) -> Figure:
     for at, fact in enumerate(result.facts):
         y = 1 - (at + 0.6) / len(result.facts)
         numbers.text(0.0, y, fact.name, fontsize=9.5, va="center", **AS_WRITTEN)
-        colour = GREY if fact.noisy else ACROSS
-        numbers.text(0.76, y, fact.shown, fontsize=10, va="center", ha="right", color=colour, weight="bold")
-        numbers.text(0.79, y, fact.interval, fontsize=9, va="center", color=GREY)
+        if fact.interval:
+            numbers.text(0.76, y, fact.shown, fontsize=10, va="center", ha="right", color=ACROSS, weight="bold")
+        numbers.text(0.79, y, fact.interval or fact.shown, fontsize=9, va="center", color=GREY)
     base.entitle(figure, result.title, "", result.privacy, found=f"{len(result.communities.nodes):,} nodes")
     return figure

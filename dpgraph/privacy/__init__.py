@@ -1,7 +1,7 @@
 """Privacy accounting, the budget, and the only source of noise."""
 
 from dpgraph.privacy.accountant import Budget, PrivacyAccountant
-from dpgraph.privacy.accounting import gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu, pure_dp_mu
+from dpgraph.privacy.accounting import gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.budget_file import FileAccountant
 from dpgraph.privacy.relation import Constraint, Custom, Edge, LabelEdge, Record, Relation, Shift
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
@@ -23,5 +23,4 @@ __all__ = [
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
-    "pure_dp_mu",
 ]

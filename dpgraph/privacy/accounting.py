@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
+from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
 
@@ -162,22 +162,6 @@ def gaussian_scale(sensitivity: float, *, epsilon: float, delta: float) -> float
     4.2247
     """
     return check_positive("sensitivity", sensitivity) / gdp_mu(epsilon, delta)
-
-
-def pure_dp_mu(epsilon: float) -> float:
-    """GDP parameter that an epsilon-DP mechanism satisfies: 2 Phi^{-1}(e^eps / (1 + e^eps)).
-
-    DRS22, Proposition 2.12 with the trade-off function of randomised response.
-
-    Examples
-    --------
-    >>> from dpgraph.privacy import pure_dp_mu
-    >>> round(pure_dp_mu(1.0), 3)
-    1.232
-    """
-    if check_epsilon(epsilon) < 1:  # the same formula, written without cancellation
-        return 2 * _SQRT2 * float(erfinv(math.tanh(epsilon / 2)))
-    return -2.0 * float(ndtri_exp(log_expit(-epsilon)))
 
 
 def free_choice_epsilon(epsilon: float, delta: float) -> float:

@@ -66,7 +66,7 @@ def at_edge_level(who: Any, epsilon: Any, delta: Any) -> Iterator[dict[str, floa
         who = ambient_accountant()
     edges, divided = getattr(who, "edges_per_person", 1), _DIVIDED.get()
     done = divided is not None and divided.accountant is who
-    if edges == 1 or done or epsilon is None:
+    if not isinstance(edges, int) or edges == 1 or done or epsilon is None:  # a class is refused by the call
         yield {}
         return
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(0.0 if delta is None else delta)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from dpgraph.problems.strategy import Facts, Undecided
+from dpgraph.problems.driver import Facts, Undecided
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.tuning import ANSWER_RULE
 

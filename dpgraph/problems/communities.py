@@ -27,9 +27,8 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import response_or_sweeps
-from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.driver import TOTAL_SHARE, Asked, Facts, Problem, Registry, Strategy, Undecided, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
-from dpgraph.problems.strategy import TOTAL_SHARE, Facts, Registry, Strategy, Undecided
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_total_weight
@@ -38,7 +37,7 @@ from dpgraph.tuning import ANSWER_RULE, COMMUNITIES
 from dpgraph.typing import GraphLike, IntArray
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CommunityMechanism
+    from dpgraph.strategies import CommunityMechanism
 
 #: The weights between all communities are released: smaller communities than the largest so many count as one.
 _MOST = 100

@@ -14,9 +14,9 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
+from dpgraph.problems.driver import MAIN_SHARE, Facts
 from dpgraph.problems.embedding.strategies import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
-from dpgraph.problems.strategy import MAIN_SHARE, Facts
 from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.releases.random_graph import ThickenedGraph, add_random_graph, check_random_degree
 from dpgraph.releases.totals import WeightEstimate

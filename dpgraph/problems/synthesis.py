@@ -14,7 +14,7 @@ from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
-from dpgraph.problems.strategy import Facts
+from dpgraph.problems.driver import Facts
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities
 from dpgraph.releases.totals import release_degree_tails

@@ -26,8 +26,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ProjectionResult, as_matrix, as_symmetric
 from dpgraph.projections.entrywise_sets import Box
-from dpgraph.projections.partial_eigen import SymmetricSpectrum, excess
-from dpgraph.projections.spectral_sets import SpectralBall, project_nuclear_ball
+from dpgraph.projections.spectral_sets import SpectralBall, excess, project_nuclear_ball
 from dpgraph.projections.splitting import dykstra
 from dpgraph.typing import FloatArray
 
@@ -71,7 +70,7 @@ def project_nonnegative_spectral_ball(  # noqa: PLR0913
         stopping rule of :func:`~dpgraph.projections.dykstra`.
     max_iter : int, optional
         Largest number of steps; 5000 if omitted, fewer for large matrices (4e8/n^2, at least 100). A step costs one
-        partial eigendecomposition (Frobenius) or two (spectral).
+        eigendecomposition (Frobenius) or two (spectral).
     upper : float or array_like of shape (n, n), optional
         Public bounds on the entries, nonnegative.
     zero_diagonal : bool, default False
@@ -232,9 +231,8 @@ def _scaled_into_ball(X: FloatArray, radius: float) -> FloatArray:
 
 def _spectral_norm(X: FloatArray) -> float:
     """Spectral norm of a symmetric matrix, from all eigenvalues (a Krylov method might miss the largest)."""
-    values = SymmetricSpectrum(X).values
-    return float(max(-values[0], values[-1], 0.0))
+    return float(np.abs(np.linalg.eigvalsh(X)).max())
 
 
 def _nuclear_norm(X: FloatArray) -> float:
-    return float(np.abs(SymmetricSpectrum(X).values).sum())
+    return float(np.abs(np.linalg.eigvalsh(X)).sum())

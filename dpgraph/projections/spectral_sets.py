@@ -8,7 +8,6 @@ from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
-from dpgraph.projections.partial_eigen import SymmetricSpectrum, excess, outer
 from dpgraph.typing import FloatArray
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
@@ -90,14 +89,11 @@ def project_psd(X: ArrayLike) -> FloatArray:
            [0., 0.]])
     """
     S = as_symmetric(X)
-    spectrum = SymmetricSpectrum(S)
-    # Only the eigenvectors of the smaller side of the spectrum are computed.
-    negative = int(np.searchsorted(spectrum.values, 0.0))
+    values, vectors = np.linalg.eigh(S)
+    negative = int(np.searchsorted(values, 0.0))
     if negative > len(S) // 2:
-        vectors = spectrum.high(len(S) - negative)
-        return outer(vectors, np.maximum(spectrum.values[negative:], 0.0))
-    vectors = spectrum.low(negative)
-    return S - outer(vectors, np.minimum(spectrum.values[:negative], 0.0))
+        return outer(vectors[:, negative:], values[negative:])
+    return S - outer(vectors[:, :negative], values[:negative])
 
 
 def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
@@ -120,8 +116,8 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
            [0. , 0. , 0. ]])
     """
     trace = check_nonnegative("trace", trace)
-    spectrum = SymmetricSpectrum(as_symmetric(X))
-    return spectrum.with_largest(project_solid_simplex(spectrum.values, trace))
+    values, vectors = np.linalg.eigh(as_symmetric(X))
+    return outer(vectors, project_solid_simplex(values, trace))
 
 
 def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
@@ -142,8 +138,8 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
     array([2.83, 0.35, 0.  ])
     """
     trace, std = check_nonnegative("trace", trace), check_positive("std", std)
-    spectrum = SymmetricSpectrum(as_symmetric(X))
-    return spectrum.with_largest(project_solid_simplex(shrunken_eigenvalues(spectrum.values, std), trace))
+    values, vectors = np.linalg.eigh(as_symmetric(X))
+    return outer(vectors, project_solid_simplex(shrunken_eigenvalues(values, std), trace))
 
 
 def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
@@ -216,12 +212,22 @@ def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
         return np.asarray((left * project_solid_simplex(values, radius)) @ right)
-    spectrum = SymmetricSpectrum(as_symmetric(X))
-    values = spectrum.values
+    values, vectors = np.linalg.eigh(as_symmetric(X))
     theta = _l1_threshold(np.abs(values), radius)
-    low, high = int(np.count_nonzero(values < -theta)), int(np.count_nonzero(values > theta))
-    kept = np.concatenate([values[:low] + theta, values[len(values) - high :] - theta])
-    return outer(np.hstack([spectrum.low(low), spectrum.high(high)]), kept)
+    return outer(vectors, values - np.clip(values, -theta, theta))
+
+
+def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
+    """The exactly symmetric matrix ``sum_k values[k] u_k u_k'``, u_k the columns of `vectors`."""
+    kept = values != 0.0
+    product: FloatArray = (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
+    return (product + product.T) / 2
+
+
+def excess(X: FloatArray, radius: float) -> FloatArray:
+    """What the eigenvalues of a symmetric matrix have beyond `radius`: X - excess is X with eigenvalues clipped."""
+    values, vectors = np.linalg.eigh(X)
+    return outer(vectors, values - np.clip(values, -radius, radius))
 
 
 def project_solid_simplex(v: FloatArray, radius: float) -> FloatArray:

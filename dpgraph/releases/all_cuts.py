@@ -15,7 +15,9 @@ LARGEST = 20
 def release_best_cut(graph: Graph, call: Call, *, balanced: bool = False) -> NDArray[np.int8]:
     """Release the 0/1 side of each of at most 20 vertices, one cut out of all (balanced) ones, purely.
 
-    Notes ----- *Mechanism.* Permute and flip: every cut is accepted with probability exp(eps (weight - largest
+    Notes
+    -----
+    *Mechanism.* Permute and flip: every cut is accepted with probability exp(eps (weight - largest
     weight)/w), and one of the accepted cuts is drawn uniformly. That is report-noisy-max with exponential noise of mean
     w/eps: cuts whose noisy weight reaches the largest exact weight are those accepted, at least one does, and their
     excess is again exponential, hence the largest of them uniform.

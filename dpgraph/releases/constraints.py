@@ -20,7 +20,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.totals import WeightEstimate, release_advantage, release_weight, rounded_up
+from dpgraph.releases.totals import WeightEstimate, release_weight
 from dpgraph.typing import FloatArray, IntArray
 
 # --- edges under a public relation -----------------------------------------------------------------------------------
@@ -50,6 +50,19 @@ class RelatedEdges:
 
     graph: Graph
     relation: FloatArray
+    #: Line of the ledger for what labels earn.
+    line: str = "assignment weight"
+
+    @classmethod
+    def of_cut(cls, graph: Graph) -> RelatedEdges:
+        """Edges that two sides cut."""
+        return cls(graph, public_relation(None, 2), "cut weight")
+
+    @property
+    def chance(self) -> float:
+        """Share of the pairs that two halves of the vertices separate: 2 a b/(n (n - 1)), a = floor(n/2), b = n - a."""
+        n = self.graph.n_vertices
+        return 2 * (n // 2) * (n - n // 2) / (n * (n - 1)) if n > 1 else 0.5
 
     @property
     def split_bounds(self) -> tuple[float, float]:
@@ -101,6 +114,12 @@ class PrivateTables:
     q: int
     tables: FloatArray
     pairs: IntArray
+    line = "assignment weight"
+
+    @property
+    def chance(self) -> float:
+        """Share of all entries of the tables that uniform labels earn."""
+        return 1 / self.q**2
 
     @property
     def split_bounds(self) -> tuple[float, float]:
@@ -167,19 +186,22 @@ def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEs
     """
     earned = private.value(labels)
     exact, (l1, l2) = np.array([earned, private.total_weight() - earned]), private.split_bounds
-    released = call.release(Measurement("assignment weight", exact, l1=l1, l2=l2, unit=private.unit, few=True))
+    released = call.release(Measurement(private.line, exact, l1=l1, l2=l2, unit=private.unit, few=True))
     return WeightEstimate(released.number, released.std, float(released.value.sum()))
 
 
-def release_assignment_advantage(private: PrivateTables, labels: IntArray, call: Call) -> WeightEstimate:
+def release_advantage(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
     """Release by how much public labels exceed random ones in expectation, for this part of a Gaussian budget.
 
-    Uniform labels earn the share f = 1/q^2 of all entries of the tables, rounded up to 2**-10. So an entry, which
-    changes by at most w, counts 1 - f where the labels choose it, and -f elsewhere.
+    Random ones earn the share f, `chance`, of all weight that pairs or entries of tables have, f rounded up to 2**-10
+    so that products with sums of weights are exact. A weight, which changes by at most w, counts 1 - f where the labels
+    earn it, and -f elsewhere.
     """
-    share = rounded_up(1 / private.q**2)
-    exact = private.value(labels) - share * float(private.graph.degrees().sum()) / 2
-    return release_advantage(exact, sensitivity.advantage(private.graph.max_weight, share), call)
+    share = math.ceil(private.chance * 2.0**10) * 2.0**-10
+    exact = np.array([private.value(labels) - share * float(private.graph.degrees().sum()) / 2])
+    bound = sensitivity.advantage(private.graph.max_weight, share)
+    released = call.release(Measurement("advantage over chance", exact, l2=bound, few=True))
+    return WeightEstimate(released.number, released.std)
 
 
 def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:

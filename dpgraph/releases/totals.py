@@ -25,46 +25,6 @@ def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
     return release_weight("total weight", total, graph, call)
 
 
-def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
-    """Release the weights across and inside the sides of a public 0/1 labelling, for this part of the budget.
-
-    The labelling must have been released before: for a fixed labelling one pair counts in one of the two weights, so
-    that both together change by at most w, in l1 and in l2. The total weight is their sum: it costs nothing more.
-    """
-    across = _crossing(graph, labels)
-    exact, w = np.array([across, float(graph.degrees().sum()) / 2 - across]), graph.max_weight
-    bound = sensitivity.partition_weight(w)
-    released = call.release(Measurement("cut weight", exact, l1=bound, l2=bound, unit=graph.weight_unit, few=True))
-    return WeightEstimate(released.number, released.std, float(released.value.sum()))
-
-
-def _crossing(graph: Graph, labels: NDArray[np.int8]) -> float:
-    return float(graph.weights_between(labels, 2)[0, 1])
-
-
-def release_cut_advantage(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
-    """Release by how much a public cut exceeds random halves in expectation, for this part of a Gaussian budget.
-
-    Halves separate the share f = 2 a b/(n (n - 1)) >= 1/2 of all pairs, a = floor(n/2), b = n - a, so that this is the
-    sum over pairs of weight times ([separated] - f), f rounded up to 2**-10. One pair changes it by at most f w.
-    """
-    n = graph.n_vertices
-    share = rounded_up(2 * (n // 2) * (n - n // 2) / (n * (n - 1))) if n > 1 else 0.5
-    exact = _crossing(graph, labels) - share * float(graph.degrees().sum()) / 2
-    return release_advantage(exact, sensitivity.advantage(graph.max_weight, share), call)
-
-
-def rounded_up(share: float) -> float:
-    """A share of chance as a multiple of 2**-10, so that products with sums of weights are exact."""
-    return math.ceil(share * 2.0**10) * 2.0**-10
-
-
-def release_advantage(exact: float, bound: float, call: Call) -> WeightEstimate:
-    """Release an advantage over chance, of sensitivity `bound`, for this part of a Gaussian budget."""
-    released = call.release(Measurement("advantage over chance", np.array([exact]), l2=bound, few=True))
-    return WeightEstimate(released.number, released.std)
-
-
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:
     """Release a multiple of the graph's weight unit that changes by at most `times` w, for this part of the budget."""
     bound = times * sensitivity.partition_weight(graph.max_weight)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, gmres
+from scipy.sparse.linalg import LinearOperator
 
-from dpgraph.arguments import as_number
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.privacy.report import PrivacyReport
@@ -123,37 +122,6 @@ class PrivateNormalizedAdjacency(TableResult):
     def to_igraph(self, *, threshold: float = 0.0) -> Any:
         """:meth:`to_networkx` for igraph: labels in vertex attribute ``name``, weights in edge attribute ``weight``."""
         return to_igraph(self._above(threshold), self.nodes, "weight")
-
-    def personalized_pagerank(self, node: Hashable, *, alpha: float = 0.85) -> FloatArray:
-        """How near each vertex is to `node`: PageRank of the private adjacency, restarted there; n up to 5000.
-
-        It is that of entries clipped to [0, max_weight], with the private degrees that they add up to; shape (n,), sum
-        1. What it is worth: docs/similarities.md. Give :func:`~dpgraph.private_normalized_adjacency` a rank of 32.
-
-        Parameters
-        ----------
-        node : hashable
-            One of `nodes`.
-        alpha : float, default 0.85
-            Probability of another step, in (0, 1).
-
-        Raises
-        ------
-        InvalidParameterError
-            `node` is no vertex, alpha is out of range, or there are too many vertices.
-        """
-        if node not in self.nodes:
-            raise InvalidParameterError(f"expected one of the {len(self.nodes)} vertices; got {node!r}")
-        if not 0 < as_number(alpha) < 1:
-            raise InvalidParameterError(f"alpha must lie in (0, 1); got {alpha!r}")
-        weights = self._clipped("PageRank of the private adjacency")
-        np.fill_diagonal(weights, 0.0)
-        degrees = weights.sum(axis=0)
-        start = np.zeros(len(weights))
-        start[self.nodes.index(node)] = 1.0
-        steps = np.divide(weights, degrees, out=np.outer(start, degrees <= 0), where=degrees > 0)  # or starts anew
-        found, _ = gmres(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start, rtol=1e-12)
-        return np.asarray(np.maximum(found, 0.0))
 
     def _above(self, threshold: float) -> sparse.csr_array:
         """The clipped private adjacency where it exceeds `threshold`."""

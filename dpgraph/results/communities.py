@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
-from dpgraph.results.igraph_views import igraph_clustering
+from dpgraph.results.labels import igraph_clustering
 
 
 @dataclass(frozen=True, eq=False, repr=False)

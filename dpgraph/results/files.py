@@ -1,11 +1,11 @@
 """Private results in a file: numpy arrays and JSON in one ``.npz``, without pickle, with the ledger inside.
 
-Format ``dpgraph-result``, version 2. The archive holds one entry ``metadata`` (UTF-8 bytes of a JSON object) and one
-entry for each array of the result. The object has the keys ``format``, ``version``, ``type`` (name of the class),
-``arrays`` (names of the fields that are entries of the archive), ``fields`` (all other fields) and ``privacy`` (the
-report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`). Values that JSON does not have are objects with one
-key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf"`` and ``"-inf"``), ``{"range": n}``
-for the tuple (0, ..., n - 1), and ``{"counts": [...]}`` for the fields of counts. A file is made of published values
+Format ``dpgraph-result``, version 3. The archive is not compressed: nothing in it is larger than the file. It holds one
+entry ``metadata`` (UTF-8 bytes of a JSON object) and one entry for each array of the result. The object has the keys
+``format``, ``version``, ``type`` (name of the class), ``arrays`` (names of the fields that are entries of the archive),
+``fields`` (all other fields) and ``privacy`` (the report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`).
+Values that JSON does not have are objects with one key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}``
+(also ``"inf"`` and ``"-inf"``), and ``{"counts": [...]}`` for the fields of counts. A file is made of published values
 only and may be published.
 """
 
@@ -15,7 +15,7 @@ import json
 import math
 import os
 import zipfile
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -28,12 +28,7 @@ from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 from dpgraph.result import Result
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 
-FORMAT, VERSION = "dpgraph-result", 2
-
-#: An archive may unpack to this many bytes, or to this many times its size: a smaller one was made to fill the memory.
-_FREE_BYTES, _MOST_RATIO = 2**23, 20
-#: Ranges may name this many numbers more than the arrays have entries.
-_FREE_LABELS = 2**20
+FORMAT, VERSION = "dpgraph-result", 3
 
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
@@ -78,11 +73,9 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     # Escapes instead of UTF-8, which has no form for half of a surrogate pair.
     text = json.dumps(metadata, allow_nan=False).encode("ascii")
     arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
-    buffer, plain = io.BytesIO(), io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    if sum(array.nbytes for array in arrays.values()) >= _most_unpacked(buffer.tell()):
-        np.savez(plain, **arrays)  # would be taken for a bomb
-    write_atomically(path, plain.getvalue() or buffer.getvalue())
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    write_atomically(path, buffer.getvalue())
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:
@@ -104,11 +97,6 @@ def load_result(path: str | os.PathLike[str]) -> Any:
         The file is no result of dpgraph, is damaged, or of another version of the format.
     OSError
         There is no such file, or it may not be read.
-
-    Notes
-    -----
-    *Memory.* An archive may unpack to 20 times its size, or to 8 MiB, and ranges of labels may hold as many numbers as
-    the arrays have entries, and 2**20 more. Other files are refused.
     """
     with open(path, "rb") as stream:
         try:
@@ -123,13 +111,11 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
 def _read(stream: BinaryIO, path: str | os.PathLike[str]) -> Any:
     with zipfile.ZipFile(stream) as archive:
-        unpacker = _Unpacker(archive, _most_unpacked(os.fstat(stream.fileno()).st_size))
-        metadata = json.loads(unpacker.array("metadata").tobytes())
+        metadata = json.loads(_array(archive, "metadata").tobytes())
         _check(metadata, path)
-        arrays = {name: unpacker.array(name) for name in dict.fromkeys(metadata["arrays"])}
-    decode = _Decoder(_FREE_LABELS + sum(array.size for array in arrays.values()))
-    values = {key: decode(value) for key, value in metadata["fields"].items()}
-    report = decode(metadata["privacy"])
+        arrays = {name: _array(archive, name) for name in dict.fromkeys(metadata["arrays"])}
+    values = {key: _decode(value) for key, value in metadata["fields"].items()}
+    report = _decode(metadata["privacy"])
     entries = [LedgerEntry(**entry | {"pairs": Pairs(entry["pairs"])}) for entry in report["entries"]]
     privacy = PrivacyReport(**report | {"entries": tuple(entries)})
     if metadata["type"] == PrivateEstimate.__name__:
@@ -137,34 +123,19 @@ def _read(stream: BinaryIO, path: str | os.PathLike[str]) -> Any:
     return _class_of(metadata["type"])(**arrays, **values, privacy=privacy)
 
 
-def _most_unpacked(packed: int) -> int:
-    return max(_FREE_BYTES, _MOST_RATIO * packed)
-
-
-@dataclass
-class _Unpacker:
-    """Takes arrays out of an archive, `left` bytes at most."""
-
-    archive: zipfile.ZipFile
-    left: int
-
-    def array(self, name: str) -> NDArray[Any]:
-        """The array of this name; its header is believed only where it fits what follows."""
-        member = self.archive.getinfo(f"{name}.npy")
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError("other methods are not unpacked in pieces")
-        with self.archive.open(member) as packed:
-            content = packed.read(self.left + 1)
-        self.left -= len(content)
-        if self.left < 0:
-            raise ValueError("the archive unpacks to more than allowed")
-        stream = io.BytesIO(content)
-        header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(stream)]
-        shape, fortran, dtype = header(stream)
-        if dtype.kind not in "biuf":
-            raise ValueError("not an array of numbers")
-        entries = np.frombuffer(content, dtype, offset=stream.tell())
-        return entries.reshape(shape, order="F" if fortran else "C").copy()
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """The array of this name; its header is believed only where it fits what follows."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError("a few packed bytes may be many")
+    content = archive.read(member)
+    stream = io.BytesIO(content)
+    header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(stream)]
+    shape, fortran, dtype = header(stream)
+    if dtype.kind not in "biuf":
+        raise ValueError("not an array of numbers")
+    entries = np.frombuffer(content, dtype, offset=stream.tell())
+    return entries.reshape(shape, order="F" if fortran else "C").copy()
 
 
 def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
@@ -196,8 +167,7 @@ def _encode(value: Any) -> Any:
         names = (field.name for field in fields(value) if field.name != "privacy")
         return {"counts": [[name, _encode(getattr(value, name))] for name in names]}
     if isinstance(value, tuple):
-        counted = value == tuple(range(len(value))) and all(type(item) is int for item in value)
-        return {"range": len(value)} if value and counted else {"tuple": [_encode(item) for item in value]}
+        return {"tuple": [_encode(item) for item in value]}
     if isinstance(value, (set, frozenset)):
         kind = "set" if isinstance(value, set) else "frozenset"
         return {kind: [_encode(item) for item in value]}
@@ -211,25 +181,15 @@ def _encode(value: Any) -> Any:
     )
 
 
-@dataclass
-class _Decoder:
-    """Values from their JSON forms, with `left` numbers at most in ranges, which a few bytes announce."""
-
-    left: int
-
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        ((kind, content),) = value.items()
-        if kind == "float":
-            return float(content)
-        if kind == "range":
-            self.left -= content
-            if content < 0 or self.left < 0:
-                raise ValueError("more labels than the arrays have entries")
-            return tuple(range(content))
-        if kind in ("dict", "counts"):
-            return {self(key): self(item) for key, item in content}
-        return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](self(item) for item in content)
+def _decode(value: Any) -> Any:
+    """A value from its JSON form."""
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "float":
+        return float(content)
+    if kind in ("dict", "counts"):
+        return {_decode(key): _decode(item) for key, item in content}
+    return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](_decode(item) for item in content)

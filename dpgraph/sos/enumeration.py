@@ -38,7 +38,9 @@ def solve_by_enumeration(
     bound = objective.value(labels)
     if bound and not objective.exact_sums:
         bound = math.nextafter(bound, math.inf)  # the value is rounded
-    found = Solution.exact(objective, labels, bound, options, CutProof(Part(listed=True)))
+    found = Solution.exact(objective, labels, bound, CutProof(Part(listed=True)))
+    if options.callback is not None:
+        options.callback(0.0, found.value, found.upper_bound)
     return replace(found, status="optimal")  # in whole numbers, however small the weights beside that rounding
 
 

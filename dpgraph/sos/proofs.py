@@ -94,11 +94,11 @@ class EliminationProof:
 class ShiftProof:
     """What is moved from each table of a 2-CSP to the labels of its ends, (2, m, q)."""
 
-    shares: FloatArray
+    shares: Callable[[], FloatArray]
 
     def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:  # noqa: ARG002 (as the other proofs)
         """As in the file."""
-        return {"shifts": np.ldexp(self.shares, exponent).transpose(1, 0, 2).tolist()}
+        return {"shifts": np.ldexp(self.shares(), exponent).transpose(1, 0, 2).tolist()}
 
 
 Proof = CutProof | EliminationProof | ShiftProof

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpgraph.result import Result
 from dpgraph.sos.proofs import Certificate, Proof
-from dpgraph.sos.seed_search import SolverOptions, TraceEntry
+from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:
@@ -150,16 +150,11 @@ class Solution(ExactResult):
         return Solution.of(objective, better, bound=lower, kind=kind, trace=self.trace, proof=proof)
 
     @classmethod
-    def exact(
-        cls, objective: Objective, labels: IntArray, bound: float, options: SolverOptions, proof: Proof
-    ) -> Solution:
-        """The best there is, found without a relaxation; whoever watches is told."""
+    def exact(cls, objective: Objective, labels: IntArray, bound: float, proof: Proof) -> Solution:
+        """The best there is, found without a relaxation."""
         value = objective.value(labels)
         trace = (TraceEntry(0, value, max(bound, value), 0.0, 0.0),)
-        solution = cls.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
-        if options.callback is not None:
-            options.callback(0.0, solution.value, solution.upper_bound)
-        return solution
+        return cls.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
 
     def shared(self, exponent: int = 0, instance: dict[str, Any] | None = None) -> dict[str, Any]:
         """What a result in the caller's names takes over, for values in units of ``2**exponent``.

@@ -45,7 +45,7 @@ class Watch:
     """
 
     def __init__(self, objective: Objective, options: SolverOptions, title: str) -> None:
-        if options.search == "optimal":  # is what follows: dpgraph.sos.branching, dpgraph.sos.csp.depth_first
+        if options.search == "optimal":  # is what follows: dpgraph.sos.branching, dpgraph.sos.csp.search
             raise InvalidParameterError("search='optimal' is for max_cut and max_2csp with relaxation='lowrank'")
         self.objective = objective
         self.options = options

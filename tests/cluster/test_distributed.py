@@ -26,8 +26,6 @@ from distributed import Client, LocalCluster
 from dpgraph.distributed import graph as distributed_graph
 from dpgraph.distributed import sweeps, triangles
 from dpgraph.distributed import tables as tables_of_edges
-from dpgraph.distributed.blocks import Block, Edges
-from dpgraph.graph import WeightGrid
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.privacy import noise
@@ -36,14 +34,15 @@ from dpgraph.releases.subgraphs import subgraphs_of
 from tests import programs
 
 N, FEW = 400, 24
+TWO = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
+    """Two workers in this process: others would import for seconds what a test has imported."""
     logging.getLogger("distributed").setLevel(logging.ERROR)
     folder = str(tmp_path_factory.mktemp("workers"))
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": folder}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with LocalCluster(**TWO, processes=False, local_directory=folder) as cluster, Client(cluster) as client:
         yield client
 
 
@@ -176,26 +175,38 @@ def test_workers_are_asked_about_the_rows_that_they_keep_and_answer_as_one_machi
         assert sum(moved) < sweeps_of_all * (8 + 2 + 2) * FEW * columns
 
 
-def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(few, client, monkeypatch):
+def check_losing_a_worker(few, lose, monkeypatch):
     one, many = few
     options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 3}
     asked, ask = [], sweeps.Sweep._ask
-    workers = client.run(os.getpid)
 
-    def kill_one(*args):
+    def lose_one(*args):
         asked.append(1)
         if len(asked) == 5:  # in the middle of the sweeps
-            os.kill(workers[min(workers)], signal.SIGKILL)
+            lose()
         return ask(*args)
 
-    monkeypatch.setattr(sweeps.Sweep, "_ask", kill_one)
+    monkeypatch.setattr(sweeps.Sweep, "_ask", lose_one)
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
     found = dpgraph.private_max_cut(many, accountant=budget, **options)
     assert len(asked) > 20
-    client.wait_for_workers(2)
-    assert set(client.run(os.getpid).values()) != set(workers.values())
     assert np.array_equal(found.labels, dpgraph.private_max_cut(one, **options).labels)
     assert budget.spent == (2.0, 0.0)
+
+
+def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(few, client, monkeypatch):
+    lost = next(iter(client.cluster.workers.values()))
+    check_losing_a_worker(few, lambda: client.sync(lost.close, executor_wait=False), monkeypatch)
+    assert lost.address not in client.scheduler_info(n_workers=-1)["workers"]
+    client.cluster.scale(3)  # for the tests that follow
+    client.wait_for_workers(2)
+
+
+@pytest.mark.slow
+def test_nor_does_one_that_is_killed(few, monkeypatch):
+    with LocalCluster(**TWO) as cluster, Client(cluster) as client:
+        workers = client.run(os.getpid)
+        check_losing_a_worker(few, lambda: os.kill(min(workers.values()), signal.SIGKILL), monkeypatch)
 
 
 def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
@@ -380,15 +391,3 @@ def test_what_is_public_is_checked_before_the_debit(client, edges, tmp_path):
     with pytest.raises(dpgraph.InvalidParameterError, match="'cost'"):
         dpgraph.private_degrees(table, epsilon=1.0, weight="cost", max_weight=1.0, accountant=budget)
     assert budget.spent == (0.0, 0.0)
-
-
-def test_a_block_keeps_its_entries_in_a_file_without_a_name_and_moves_with_them(edges, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    rules = Edges(N, "source", "target", "weight", directed=False, blocks=1)
-    block = Block.build(rules.arcs(edges, None), rules, 0, WeightGrid.of(1.0))
-    moved = pickle.loads(pickle.dumps(block))
-    rows = np.array([7, 3, 399])
-    one = dpgraph.inputs.graphs.open_graph(dpgraph.edge_frame(edges, nodes=N), weight="weight", max_weight=1.0).read()
-    assert abs(moved.rows(rows).matrix(N) - one.adjacency[rows]).max() == 0.0
-    assert block.__sizeof__() < 10 * N < 8 * one.adjacency.nnz
-    assert not list(tmp_path.iterdir())

@@ -80,20 +80,6 @@ def test_weights_count_in_units_of_the_largest():
     assert cut.estimated_value == pytest.approx(75.0, abs=5.0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 12, LARGEST])
-def test_halves_differ_by_at_most_one_vertex(n):
-    cut = dpgraph.private_max_bisection(nx.path_graph(n), epsilon=1.0, delta=DELTA, rng=n)
-    assert cut.mechanism == "permute-and-flip"
-    assert abs(len(cut.partition[0]) - len(cut.partition[1])) == n % 2
-
-
-def test_the_best_cut_of_twenty_vertices_is_found_at_a_moderate_epsilon():
-    G = nx.complete_bipartite_graph(10, 10)
-    cut = dpgraph.private_max_cut(G, epsilon=4.0, delta=DELTA, rng=0)
-    assert dpgraph.evaluate.cut_value(G, cut.partition) == 100
-    assert cut.privacy.delta == 0.0
-
-
 def test_more_vertices_are_refused_before_the_budget_is_touched():
     accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
     with pytest.raises(dpgraph.InvalidParameterError, match="2\\*\\*\\(n - 1\\)"):

@@ -11,7 +11,6 @@ import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.problems.embedding import strategies as embeddings
 from dpgraph.releases.eigenspaces import power_method as noisy_power
-from dpgraph.releases.eigenspaces.power_method import _shortened
 from dpgraph.tuning import POWER
 from tests.spelling import spelled
 
@@ -36,21 +35,6 @@ def test_the_space_of_a_planted_cut_comes_closer_by_a_fifth(mechanism, epsilon, 
         monkeypatch.setattr(module, "enough_rows", lambda *_: False)
     raw = sine(A, release(A, epsilon=epsilon, mechanism=mechanism))
     assert denoised < 0.8 * raw < 0.4
-
-
-def test_answers_without_noise_have_the_eigenvectors_of_the_adjacency_matrix():
-    A = planted_cut_sparse(600, 100, -0.75, rng=0)[0]
-    # No false answer is expected at epsilon = 25: what is left is the normalisation by unequal degrees.
-    assert sine(A, release(A, epsilon=25.0, mechanism="randomized-response")) < 1e-4
-
-
-def test_longest_rows_of_a_basis_are_cut_off_where_noise_is_worth_it():
-    degrees = np.random.default_rng(0).pareto(2.5, size=(2000, 1)) + 0.5
-    Q = degrees / np.linalg.norm(degrees)
-    assert np.allclose(np.abs(_shortened(Q, 0.0)), Q)
-    longest = [np.abs(_shortened(Q, noise)).max() / Q.max() for noise in (0.1, 1.0, 10.0)]
-    assert 1.0 >= longest[0] >= longest[1] >= longest[2]
-    assert longest[2] < 0.3
 
 
 def test_posterior_means_steer_once_a_gap_shows(monkeypatch):

@@ -5,8 +5,6 @@ import pytest
 
 from dpgraph.denoise import empirical_bayes
 from dpgraph.denoise.empirical_bayes import (
-    enough_rows,
-    posterior_basis,
     posterior_means,
     posterior_means_and_response,
 )
@@ -40,32 +38,6 @@ def test_little_noise_leaves_rows_where_they_are_however_far_apart():
     assert posterior_means(noisy, np.zeros((2, 2))) is noisy
 
 
-def test_rows_with_more_noise_are_moved_more():
-    rng = np.random.default_rng(2)
-    scales = np.where(np.arange(2000) % 2, 3.0, 0.3)
-    side = rng.choice([-1.0, 1.0], 2000)[:, None]
-    noisy = side + scales[:, None] * rng.normal(size=side.shape)
-    moved = np.abs(posterior_means(noisy, np.eye(1), scales) - noisy)[:, 0]
-    assert moved[scales == 3.0].mean() > 5 * moved[scales == 0.3].mean()
-
-
-def test_rows_of_nearly_the_same_noise_share_their_variances_and_lose_nothing(monkeypatch):
-    rng = np.random.default_rng(3)
-    scales = rng.uniform(0.8, 1.0, 200_000)
-    noisy = (rng.choice([-1.0, 1.0], len(scales)) + scales * rng.normal(size=len(scales)))[:, None]
-    density, shared = empirical_bayes._likelihood, []
-
-    def noted(white, inverse, centres):
-        shared.append(len(inverse) == 1)
-        return density(white, inverse, centres)
-
-    monkeypatch.setattr(empirical_bayes, "_likelihood", noted)
-    means = posterior_means(noisy, np.eye(1), scales)
-    assert np.mean(shared) > 0.8
-    monkeypatch.setattr(empirical_bayes, "_ALIKE", -1.0)
-    assert np.abs(means - posterior_means(noisy, np.eye(1), scales)).max() < 1e-3
-
-
 @pytest.mark.parametrize("law", ["two communities", "few large rows", "Gaussian"])
 def test_the_response_is_the_sum_of_the_derivatives(law, monkeypatch):
     rng = np.random.default_rng(4)
@@ -83,17 +55,6 @@ def test_the_response_is_the_sum_of_the_derivatives(law, monkeypatch):
         behind = posterior_means(noisy - step * np.eye(2)[axis], covariance, scales)
         numeric[:, axis] = scales**2 @ (ahead - behind) / (2 * step)
     assert response == pytest.approx(numeric, rel=1e-4, abs=1e-3)
-
-
-def test_a_basis_that_is_all_noise_stays_a_basis():
-    noise = np.random.default_rng(3).normal(size=(600, 3))
-    Q = posterior_basis(noise, 4.0 * np.eye(3))
-    assert np.allclose(Q.T @ Q, np.eye(3))
-
-
-def test_few_rows_say_nothing_about_their_law():
-    assert not enough_rows(34, 2)
-    assert enough_rows(1000, 8)
 
 
 def test_rows_far_from_all_rows_that_the_law_is_fitted_to_stay_where_they_are():

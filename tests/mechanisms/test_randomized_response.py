@@ -12,8 +12,7 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.csp.strategies import label_answers
-from dpgraph.problems.cut.solve import cut_answers, flipped_objective
+from dpgraph.problems.released_solvers import cut_answers, flipped_objective, label_answers
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 
 

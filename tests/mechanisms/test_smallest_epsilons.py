@@ -14,11 +14,10 @@ from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import response_wins
-from dpgraph.problems.csp.strategies import EDGES
-from dpgraph.problems.cut.strategies import CUTS, choose
+from dpgraph.problems.driver import Facts
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
-from dpgraph.problems.strategy import Facts
+from dpgraph.problems.labels import CUTS, EDGES, choose_cut
 from dpgraph.releases.answers import release_flipped_graph
 from tests.about import each
 
@@ -84,7 +83,7 @@ def test_embeddings(mechanism, epsilon, delta):
 @each("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100], parts=1)
 def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
     for n in (2, 21, 30, 1000):
-        assert choose(Facts(n, 1.0, epsilon)) in ("permute-and-flip", "bounded-iterates")
+        assert choose_cut(Facts(n, 1.0, epsilon)) in ("permute-and-flip", "bounded-iterates")
         for degree in (1.0, n - 1.0, 1e100):
             assert not any(response_wins(n, epsilon, degree, labels) for labels in (2, 3, 8))
         for rank, delta in ((1, 1e-6), (2, 1e-15), (4, 0.9)):
@@ -94,7 +93,7 @@ def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
 def test_no_rule_leaves_answers_less_than_they_need():
     """Shares of the budget are taken off before the answers: a little above 1e-6 they would be refused."""
     for epsilon in np.geomspace(1e-6, 1.2e-6, 60):
-        chosen = choose(Facts(30, 1.0, epsilon))
+        chosen = choose_cut(Facts(30, 1.0, epsilon))
         assert chosen == "bounded-iterates" or epsilon * 0.975 >= 1e-6
         assert choose_mechanism(4, 2, epsilon, 1e-15, weighted=False) == "noisy-power" or epsilon * 0.997 >= 1e-6
 

@@ -579,11 +579,11 @@ ENTRIES: tuple[Entry, ...] = (
         for shapes, options in (
             (_QUERY_SHAPES, {"mechanism": "auto"}),
             (_QUERY_SHAPES, {"mechanism": "ellipsoid"}),
+            (_QUERY_SHAPES[:1], {"mechanism": "factorization"}),
             (_QUERY_SHAPES, {"mechanism": "factorization", "adjacency": "replace"}),
             (_QUERY_SHAPES, {"mechanism": "gaussian", "adjacency": "replace"}),
             (_QUERY_SHAPES, {"mechanism": "ellipsoid", "adjacency": "replace"}),
             (_QUERY_SHAPES, {"mechanism": "auto", "sparse": True, "records": 200}),
-            (_QUERY_SHAPES[:1], {"mechanism": "streaming"}),
         )
     ),
     *(

@@ -180,41 +180,6 @@ def test_a_refused_call_changes_nothing_and_says_what_is_left():
     assert state(accountant) == before
 
 
-def test_a_refused_first_call_does_not_fix_the_neighbouring_relation():
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(BudgetExceededError):
-        call(2.0, accountant=accountant, relation=Record("replace"))
-    call(1.0, accountant=accountant)
-    assert accountant.report().adjacency == EDGE.words
-
-
-@each("epsilon, delta, slack", [(0.0, 1e-6, 0.0), (1.0, -1e-6, 0.0), (1.0, 1.0, 0.0), (1.0, 1e-6, 1e-6)], parts=2)
-def test_an_invalid_budget_is_refused_before_it_is_charged(epsilon, delta, slack):
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidParameterError):
-        call(epsilon, delta, slack=slack, accountant=accountant)
-    assert accountant.spent == (0.0, 0.0)
-
-
-@each("failure", [RuntimeError, KeyboardInterrupt, SystemExit, MemoryError], parts=2)
-def test_a_call_that_fails_after_its_debit_is_not_refunded(failure):
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-
-    def mechanism():
-        call(0.6)
-        raise failure
-
-    with pytest.raises(failure), accountant:
-        mechanism()
-    assert accountant.spent.epsilon == pytest.approx(0.6)
-
-
-@each("wrong", [1.0, "accountant", (1.0, 1e-6), PrivacyAccountant], parts=2)
-def test_something_else_than_an_accountant_is_refused(wrong):
-    with pytest.raises(InvalidParameterError, match="accountant must be"):
-        call(1.0, accountant=wrong)
-
-
 @each("epsilon, delta", [(0, 1e-6), (-1, 1e-6), (math.nan, 1e-6), (1, 1), (1, -1e-9)], parts=2)
 def test_an_impossible_total_is_refused(epsilon, delta):
     with pytest.raises(InvalidParameterError):
@@ -372,37 +337,6 @@ def test_blocks_that_do_not_nest_leave_each_its_own():
     assert ambient_accountant() is None
 
 
-def test_an_exception_leaves_the_with_block_closed():
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(ValueError), accountant:
-        raise ValueError
-    assert ambient_accountant() is None
-
-
-def test_threads_together_cannot_spend_the_budget_twice():
-    accountant = PrivacyAccountant(epsilon=1.0)
-    start = threading.Barrier(8)
-    outcomes = []
-
-    def spend():
-        start.wait()
-        for _ in range(5):
-            try:
-                call(0.1, 0.0, accountant=accountant)
-                outcomes.append("spent")
-            except BudgetExceededError:
-                outcomes.append("refused")
-
-    threads = [threading.Thread(target=spend) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes.count("spent") == 10
-    assert outcomes.count("refused") == 30
-    assert accountant.spent.epsilon == pytest.approx(1.0)
-
-
 def test_a_thread_started_inside_a_with_block_is_charged_to_it():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with accountant, ThreadPoolExecutor(2) as pool:
@@ -418,21 +352,6 @@ def test_a_thread_that_could_be_charged_to_two_open_blocks_is_told_to_choose():
             pool.submit(contextvars.copy_context().run, call, 0.1).result()
         assert outer.spent.epsilon == 0
         assert inner.spent.epsilon == pytest.approx(0.1)
-
-
-def test_threads_with_their_own_blocks_do_not_meet():
-    accountants = [PrivacyAccountant(epsilon=1.0, delta=1e-6) for _ in range(6)]
-    inside = threading.Barrier(len(accountants))
-
-    def work(accountant):
-        with accountant:
-            inside.wait()
-            call(0.3)
-            inside.wait()
-
-    with ThreadPoolExecutor(len(accountants)) as pool:
-        list(pool.map(work, accountants))
-    assert [a.spent.epsilon for a in accountants] == pytest.approx([0.3] * 6)
 
 
 def test_one_accountant_entered_by_two_threads_closes_both_blocks():

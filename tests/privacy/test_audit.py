@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import gdp_epsilon
 from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 
@@ -37,11 +36,6 @@ def test_in_gaussian_dp_the_audit_is_sharper_than_in_epsilon_and_delta():
     assert from_mu <= gdp_epsilon(1.0, 1e-5)
 
 
-def test_the_direction_of_the_statistic_does_not_matter_for_honesty():
-    rng = np.random.default_rng(3)
-    assert mu_lower_bound(rng.normal(1.0, size=1000), rng.normal(size=1000)) == 0.0
-
-
 def test_an_event_that_only_one_input_produces_refutes_every_small_epsilon():
     second = np.concatenate([np.zeros(500), np.full(500, 9.0)])
     rng = np.random.default_rng(4)
@@ -55,21 +49,3 @@ def test_delta_forgives_rare_events():
     rare = np.where(rng.random(4000) < 0.02, 9.0, 0.0)
     assert epsilon_lower_bound(np.zeros(4000), rare, delta=0.05) == 0.0
     assert epsilon_lower_bound(np.zeros(4000), rare, delta=0.0) > 1.0
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"first": [1.0] * 5}, {"first": [np.nan] * 50}, {"first": [[1.0] * 50]}, {"confidence": 1.0}, {"confidence": 0}],
-    ids=str,
-)
-def test_an_audit_of_nothing_is_refused(options):
-    arguments = {"first": [1.0] * 50, "second": [2.0] * 50} | options
-    with pytest.raises(InvalidParameterError):
-        mu_lower_bound(**arguments)
-    with pytest.raises(InvalidParameterError):
-        epsilon_lower_bound(**arguments)
-
-
-def test_an_impossible_delta_is_refused():
-    with pytest.raises(InvalidParameterError, match="delta"):
-        epsilon_lower_bound([1.0] * 50, [2.0] * 50, delta=1.0)

@@ -14,7 +14,6 @@ from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
-    MOST_ELEMENTS,
     discrete_gaussian,
     discrete_laplace,
     exponential_coins,
@@ -149,11 +148,6 @@ def test_discrete_laplace_noise_has_its_law(scale):
     assert stats.chisquare(observed[expected > 1], expected[expected > 1], sum_check=False).pvalue > REJECT
 
 
-def test_large_scales_are_exponential_on_both_sides():
-    draws = discrete_laplace(DRAWS, 1e8, rng(5)) / 1e8
-    assert stats.kstest(draws, stats.laplace.cdf).pvalue > REJECT
-
-
 @each("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE], parts=2)
 def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
     used = []
@@ -227,17 +221,6 @@ def test_discrete_gaussian_noise_has_its_law(scale):
     assert stats.chisquare(observed[wanted > 1e-3], wanted[wanted > 1e-3], sum_check=False).pvalue > REJECT
 
 
-@each("scale", [1e4 / 3, 2.0**17 * 1.2345, 2.0**46], parts=2)
-def test_wide_discrete_gaussian_noise_is_normal(scale):
-    draws = discrete_gaussian(DRAWS if scale < 1e6 else 2000, scale, rng(6))
-    assert stats.kstest(draws / scale, stats.norm.cdf).pvalue > REJECT
-
-
-@each("scale", [1e-300, 1e-5], parts=2)
-def test_noise_of_a_tiny_scale_is_zero(scale):
-    assert not discrete_gaussian(50, scale, rng(7)).any()
-
-
 @each("scale", [0.5, 3.7, 1e6], parts=2)
 def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
     import opendp.prelude as opendp  # takes a second, in every process
@@ -306,13 +289,6 @@ def test_gaps_are_geometric_at_the_seams_between_batches_too():
     assert np.all(np.abs(counts - expected) < 6 * np.sqrt(expected))
 
 
-@each("epsilon", [1e-6, 50.0], parts=2)
-def test_empty_and_huge_sets_are_drawn_from(epsilon):
-    assert random_subset(0, flip_exponent(epsilon), rng(0)).size == 0
-    if epsilon > 1:
-        assert random_subset(MOST_ELEMENTS, flip_exponent(epsilon), rng(0)).size < 100
-
-
 def test_either_answer_stays_possible_when_a_double_cannot_tell_the_probability_from_one():
     assert flip_probability(flip_exponent(500.0)) > 0
 
@@ -339,8 +315,3 @@ def test_the_best_is_drawn_with_the_law_of_exponential_noise():
     noisy = scores * 2.0**-20 + rng(9).exponential(1 / epsilon, size=(400_000, 4))
     expected = np.bincount(np.argmax(noisy, axis=1), minlength=4) / 400_000
     assert stats.chisquare(counts, 8000 * expected).pvalue > REJECT
-
-
-def test_the_best_of_one_and_the_best_at_a_huge_epsilon_are_certain():
-    assert noise_source(0).noisy_best(np.array([5]), 1.0) == 0
-    assert noise_source(0).noisy_best(np.array([0, 189 << 20, 190 << 20]), 1e300) == 2

@@ -156,25 +156,6 @@ def test_counts_and_distributions_are_near_on_a_graph_of_moderate_degrees():
     assert "all edges of one vertex" in found.privacy.adjacency
 
 
-@pytest.mark.parametrize("graph", [nx.empty_graph(1), nx.empty_graph(2), nx.complete_graph(2), nx.star_graph(30)])
-@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e4])
-def test_small_graphs_and_odd_budgets(graph, epsilon):
-    count = dpgraph.private_subgraph_counts(graph, "edge", epsilon=epsilon, adjacency="node", rng=1)
-    found = dpgraph.private_degree_distribution(graph, epsilon=epsilon, adjacency="node", rng=1)
-    assert found.counts.sum() == len(graph)
-    assert epsilon < 1e4 or count.counts["edge"] == graph.number_of_edges()
-
-
-@pytest.mark.parametrize(
-    "more", [{"patterns": "triangle"}, {"patterns": ("edge", "wedge")}, {"patterns": "edge", "mechanism": "ladder"}]
-)
-def test_other_counts_are_refused_with_what_works(more):
-    with dpgraph.PrivacyAccountant(epsilon=1.0) as accountant, pytest.raises(InvalidParameterError) as error:
-        dpgraph.private_subgraph_counts(nx.star_graph(5), **more, epsilon=1.0, adjacency="node")
-    assert {"edges_per_person=k.", "'edge'"} <= set(str(error.value).split())
-    assert accountant.spent == (0.0, 0.0)
-
-
 def test_an_accountant_of_edges_takes_no_call_about_vertices():
     with dpgraph.PrivacyAccountant(epsilon=2.0):
         dpgraph.private_degrees(nx.star_graph(5), epsilon=1.0)

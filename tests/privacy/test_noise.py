@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError
 from dpgraph.privacy import noise as noise_module
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.noise import noise_source
 from tests.about import each
 
 #: Every statistical test below fails a correct sampler with at most this probability; seeded ones never change.
@@ -95,12 +95,6 @@ def test_a_seed_reproduces_the_noise_and_is_marked():
 def test_a_source_is_passed_through_unchanged():
     source = noise_source(3)
     assert noise_source(source) is source
-
-
-@each("rng", ["7", 1.5, -1, True, [1], np.random.RandomState(0), object()], parts=2)
-def test_anything_else_than_a_seed_or_generator_is_refused(rng):
-    with pytest.raises(InvalidParameterError, match="rng must be"):
-        noise_source(rng)
 
 
 @each("rng, duplicate", list(itertools.product([None, 1], [copy.copy, copy.deepcopy, pickle.dumps])), parts=2)
@@ -191,11 +185,6 @@ def test_chi_variables_have_their_degrees_of_freedom(rng, degrees):
     assert_law(noise_source(rng).chi(np.full(DRAWS, degrees)), stats.chi(degrees).cdf)
 
 
-def test_a_chi_variable_without_degrees_of_freedom_is_zero():
-    draws = noise_source(0).chi(np.array([0, 3, 0, -1]))
-    assert np.array_equal(draws == 0, [True, False, True, True])
-
-
 def discrete_law(weights, support):
     masses = np.exp(weights(support))
     return masses / masses.sum()
@@ -230,12 +219,6 @@ def test_scalars_carry_the_exact_discrete_gaussian(scale, monkeypatch):
     support = np.arange(-int(12 * scale), int(12 * scale) + 1)
     masses = discrete_law(lambda k: -(k**2) / (2 * scale**2), support)
     assert_discrete_law(released / unit - 14, masses, support)
-
-
-@SOURCES
-def test_on_a_fine_grid_scalars_are_gaussian(rng):
-    released = noise_source(rng).scalars(np.full(DRAWS, 7.0), 2.0**-17, 1.0)
-    assert_law(released, stats.norm(loc=7.0).cdf)
 
 
 @SOURCES
@@ -290,16 +273,3 @@ def test_a_value_that_is_no_number_is_an_error_that_does_not_show_it(release, ba
         getattr(noise_source(0), release)(np.array([1.0, bad]), 1.0, 10.0)
     assert "1.0" not in str(caught.value)
     assert str(bad) not in str(caught.value)
-
-
-def test_denormal_values_round_to_the_grid():
-    released = noise_source(None).scalars(np.array([5e-324, -5e-324]), 1.0, 1e-3)
-    assert np.array_equal(released, [0.0, 0.0])
-
-
-def test_a_noise_source_needs_no_numpy_global_state():
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    source = NoiseSource(np.random.default_rng(0))
-    source.gaussian(10, 1.0)
-    source.scalars(np.zeros(3), 1.0, 5.0)
-    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002

@@ -1,6 +1,5 @@
 """Inside a ``with PrivacyAccountant`` block nothing runs for free in another process, whenever that was started."""
 
-import copy
 import multiprocessing
 import os
 import pickle
@@ -186,14 +185,6 @@ def test_an_estimator_with_a_budget_in_a_file_may_be_pickled_inside_a_block(tmp_
 def test_an_estimator_with_a_budget_in_memory_is_never_pickled():
     with pytest.raises(TypeError, match="FileAccountant can be sent"):
         pickle.dumps(PrivatePCA(2, epsilon=1.0, accountant=PrivacyAccountant(epsilon=1.0)))
-
-
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
-def test_a_copy_in_the_same_process_spends_the_budget_of_the_block(duplicate):
-    with PrivacyAccountant(epsilon=1.0) as accountant:
-        copied = duplicate(PrivatePCA(2, epsilon=0.5)).fit(X)
-    assert copied.get_params() == PrivatePCA(2, epsilon=0.5).get_params()
-    assert accountant.spent.epsilon == 0.5
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("doors")
 
 PACKAGE = os.path.dirname(dpgraph.__file__)
 EACH = each("entry", ENTRIES, parts=16)
+LABELS = [entry.label for entry in ENTRIES]
 
 
 class RecordedBar(tqdm.tqdm):
@@ -77,7 +78,7 @@ def look(call, source, monkeypatch):
         warnings.catch_warnings(record=True) as warned,
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        listening("numba.") as log,  # it compiles what no cache holds yet: of code, not of data
+        listening("numba.", "matplotlib") as log,  # what is compiled or imported first tells of code, not of data
     ):
         warnings.simplefilter("always")
         outcome = observe(lambda rng: attempt(call, rng), source)
@@ -113,9 +114,10 @@ def pairs_of(entry):
     return entry.pairs[0], entry.pairs[-1]
 
 
-@pytest.mark.parametrize(("epsilon", "pair"), [(1.0, 0), (1e4, 1)])
 @EACH
-def test_neighbours_with_the_same_releases_show_the_same(entry, epsilon, pair, monkeypatch, tmp_path):
+def test_neighbours_with_the_same_releases_show_the_same(entry, monkeypatch, tmp_path):
+    """At a budget at which tests halt, on the first pair, or at one at which they do not, on the last: in turn."""
+    epsilon, pair = ((1.0, 0), (1e4, 1))[LABELS.index(entry.label) % 2]
     monkeypatch.chdir(tmp_path)
     more = {"progress": True} if "progress" in inspect.signature(entry.code).parameters else {}
     label, data, neighbour = pairs_of(entry)[pair]

@@ -14,7 +14,6 @@ import networkx as nx
 import numpy as np
 import pytest
 from randomgen import ChaCha
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import dpgraph
@@ -178,16 +177,6 @@ def test_a_forked_child_has_a_copy_of_the_generator(tmp_path):
 
 
 # --- the doors -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [lambda: 5, lambda: np.random.RandomState(5), lambda: default(5)])
-def test_clones_of_an_estimator_share_the_seed_and_only_one_of_them_is_fitted(make, accountant):
-    estimator = PrivatePCA(epsilon=1.0, accountant=accountant, random_state=make())
-    copies = [clone(estimator), clone(estimator)]
-    copies[0].fit(X)
-    with pytest.raises(InvalidParameterError, match="needs random_state=None"):
-        copies[1].fit(X)
-    assert accountant.spent.epsilon == 1.0
 
 
 @pytest.mark.parametrize("make", [lambda: np.random.RandomState(5), lambda: default(5)])

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import linprog
 
 import dpgraph
-from dpgraph.denoise.degree_tails import degree_counts
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:
@@ -61,16 +60,3 @@ def test_free_pairs_are_disjoint_non_edges_of_equal_degrees():
     sizes = free_pairs(nx.cycle_graph(9))
     assert sizes == {4: 1}  # nine vertices of degree 2: four pairs and one vertex left
     assert free_pairs(nx.complete_graph(6)) == {}
-
-
-def test_a_college_cannot_be_published_within_five_thousandths():
-    try:
-        graph = dpgraph.datasets.load("fb100-Caltech36", download=False)
-    except dpgraph.exceptions.DatasetError:
-        pytest.skip("the folder of graphs is missing")
-    assert least_distance(graph, 1.0) > 0.005
-
-
-def test_a_single_reading_above_zero_is_no_error():
-    counts = degree_counts(np.array([2.0]), 3, 1.0)
-    np.testing.assert_array_equal(counts, [1, 2])

@@ -10,7 +10,6 @@ import pytest
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.evaluate import csp_value, cut_value
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.units import in_binary_units
 
 GRAPH = nx.gnm_random_graph(40, 160, seed=1)
 COLOURS = TwoCSP.from_networkx(nx.gnm_random_graph(20, 60, seed=0), "coloring", 3)
@@ -120,25 +119,3 @@ def test_a_power_of_two_times_the_weights_is_the_same_problem():
     one, *others = (max_2csp(TwoCSP.from_networkx(G, "max-k-cut", 3, weight="weight"), rng=0) for G in graphs)
     for other, exponent in zip(others, (-900, 900), strict=True):
         assert (other.value, other.assignment) == (math.ldexp(one.value, exponent), one.assignment)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e-15, 1e160])
-def test_scales_that_round_weights_leave_the_bound_as_tight(scale):
-    G = nx.gnm_random_graph(30, 90, seed=4)
-    rng = np.random.default_rng(4)
-    A = nx.to_numpy_array(G) * rng.random((30, 30))
-    A += A.T
-    one, other = max_cut(A, rng=0), max_cut(scale * A, rng=0)
-    assert other.value / scale == pytest.approx(one.value, rel=1e-12)
-    assert other.upper_bound / scale == pytest.approx(one.upper_bound, rel=1e-5)
-
-
-def test_units_keep_numbers_whole_and_lose_nothing():
-    numbers, exponent = in_binary_units(np.array([6.0, -10.0, 0.0]))
-    assert (numbers.tolist(), exponent) == ([3.0, -5.0, 0.0], 1)
-    numbers, exponent = in_binary_units(np.array([1e-300, 3e-300]))
-    assert np.array_equal(np.ldexp(numbers, exponent), [1e-300, 3e-300])
-    assert in_binary_units(np.zeros(2))[1] == 0
-    for beyond in ([1e308, 1e308], [1e300, 1e-300]):
-        with pytest.raises(InvalidParameterError):
-            in_binary_units(np.array(beyond))

@@ -1,6 +1,5 @@
 """Max-2-CSP of exact data against brute force, known optima and planted assignments."""
 
-import math
 from collections import Counter
 
 import networkx as nx
@@ -68,17 +67,6 @@ def test_the_optimum_lies_between_value_and_bound_and_is_found(numbers):
     assert proven >= 0.5 * len(numbers)
 
 
-def test_the_rounding_alone_is_sandwiched_too():
-    found, _ = check_sandwich(range(300, 312), local_search=False)
-    assert found >= 6
-
-
-@pytest.mark.slow
-def test_the_optimum_of_twelve_variables_lies_between_value_and_bound_for_two_to_four_labels():
-    found, _ = check_sandwich(range(5000, 5012), n=12)
-    assert found >= 11
-
-
 @pytest.mark.slow
 def test_the_optimum_lies_between_value_and_bound_on_many_more_instances():
     found, _ = check_sandwich(range(1000, 2500), seeds=2)
@@ -121,30 +109,6 @@ def test_a_planted_assignment_of_a_large_unique_game_is_recovered_and_proven():
     assert result.status == "optimal"
 
 
-@pytest.mark.slow
-def test_planted_1000_variables_of_degree_200():
-    instance = planted_csp(1000, 200, 3, 0.9, rng=0)
-    result = max_2csp(instance, rng=0)
-    assert result.value / instance.total_weight >= 0.89
-
-
-def test_pinning_seeds_lowers_the_bound_and_the_global_correlation():
-    instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=3), "max-k-cut", 3)
-    result = max_2csp(instance, seeds=3, rng=0, beam=9, sweeps=1, rounds=1, starts=1)
-    bounds = [entry.upper_bound for entry in result.trace]
-    assert len(bounds) >= 3
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[-1] < bounds[0]
-    assert result.trace[-1].global_correlation < result.trace[0].global_correlation
-
-
-def test_the_result_is_a_function_of_the_seed():
-    first, second = (max_2csp(random_instance(4), rng=7, sweeps=5) for _ in range(2))
-    assert first.assignment == second.assignment
-    assert first.trace == second.trace
-    assert first.upper_bound == second.upper_bound
-
-
 @pytest.mark.parametrize("q", [2, 3])
 def test_instances_without_constraints_are_trivially_optimal(q):
     for n in (1, 3):
@@ -177,8 +141,3 @@ def test_arguments_out_of_range_are_refused(options):
         max_2csp(random_instance(1), **options)
     with pytest.raises(InvalidParameterError):
         max_2csp(nx.path_graph(3))
-
-
-def test_the_gap_is_relative():
-    result = max_2csp(random_instance(33), rng=0, local_search=False, rounds=1, seeds=0)
-    assert math.isclose(result.gap * result.upper_bound, result.upper_bound - result.value, abs_tol=1e-12)

@@ -5,15 +5,12 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from scipy import sparse
 
 from dpgraph.datasets import planted_bisection, read_edgelist
 from dpgraph.evaluate import cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos import enumeration
-from dpgraph.sos.cut.bisection import repair_and_swap
-from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective, penalise_imbalance
 
 
 def random_matrix(seed):
@@ -70,14 +67,6 @@ def test_a_larger_imbalance_is_used_but_not_exceeded(imbalance):
     assert check_sandwich(seeds, imbalance) >= 0.95 * len(seeds)
 
 
-def test_seeds_tighten_the_bound_on_bisections():
-    G = nx.gnp_random_graph(18, 0.5, seed=2)
-    result = max_bisection(G, rng=0, seeds=6, beam=8, sweeps=1, rounds=1, starts=1)
-    assert result.trace[-1].upper_bound < result.trace[0].upper_bound
-    assert result.trace[-1].global_correlation < result.trace[1].global_correlation
-    assert best_cut(nx.to_numpy_array(G), 0) <= result.trace[-1].upper_bound + 1e-9
-
-
 def test_a_bisection_is_bounded_by_the_cutting_planes_of_all_cuts():
     """The relaxation alone bounds it by 79.8 and 180.0."""
     torus = nx.grid_2d_graph(10, 10, periodic=True)
@@ -112,7 +101,7 @@ def test_a_minimum_bisection_is_a_maximum_one_of_negated_weights():
     assert set(map(frozenset, result.partition)) == {frozenset(range(6)), frozenset(range(6, 12))}
 
 
-@pytest.mark.parametrize("name", ["G1", "G11"])
+@pytest.mark.parametrize("name", ["G11", pytest.param("G1", marks=pytest.mark.slow)])
 def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
     G = read_edgelist(graphs_dir / f"{name}.txt.gz", weight="weight")
     bisection = max_bisection(G, weight="weight", rng=0, sweeps=200, starts=4)
@@ -127,73 +116,6 @@ def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
 @pytest.mark.parametrize("name", ["G14", "G22", "G32", "G43", "G48", "G60", "G70", "G77", "G81"])
 def test_large_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
     test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name)
-
-
-@pytest.mark.parametrize("kind", ["sparse", "dense", "factored"])
-def test_the_penalty_is_what_the_imbalance_costs(kind):
-    rng = np.random.default_rng(3)
-    n = 9
-    M = rng.standard_normal((n, n))
-    np.fill_diagonal(M, 0.0)
-    M += M.T
-    plain = {
-        "sparse": lambda: SparseObjective(sparse.csr_array(M)),
-        "dense": lambda: DenseObjective(M),
-        "factored": lambda: FactoredObjective(rng.standard_normal((n, 3)), np.diag([1.0, -2.0, 0.5])),
-    }[kind]()
-    penalised = penalise_imbalance(plain, 0.7)
-    x = rng.choice([-1.0, 1.0], size=(n, 30))
-    np.testing.assert_allclose(penalised.values(x), plain.values(x) - 0.7 * x.sum(axis=0) ** 2)
-    columns = np.array([penalised.multiply(column) for column in np.eye(n)])
-    np.testing.assert_allclose(penalised.multiply(np.eye(n)), columns, atol=1e-12)
-    np.testing.assert_allclose(np.diag(columns), 0.0, atol=1e-12)
-    np.testing.assert_allclose(penalised.row_norms(), np.linalg.norm(columns, axis=1))
-    assert np.all(penalised.absolute_row_sums() >= np.abs(columns).sum(axis=1) - 1e-9)
-
-
-def test_contraction_keeps_penalised_values():
-    rng = np.random.default_rng(4)
-    penalised = penalise_imbalance(SparseObjective(sparse.csr_array(random_matrix(10))), 0.3)
-    n = penalised.n_vertices
-    group = np.concatenate([np.arange(4), rng.integers(4, size=n - 4)])
-    signs = rng.choice([-1.0, 1.0], size=n)
-    small = penalised.contract(group, signs)
-    z = rng.choice([-1.0, 1.0], size=(4, 10))
-    np.testing.assert_allclose(small.values(z), penalised.values(signs[:, None] * z[group]))
-
-
-def test_definiteness_with_a_penalty_agrees_with_the_spectrum():
-    rng = np.random.default_rng(5)
-    for seed in range(20):
-        penalised = penalise_imbalance(SparseObjective(sparse.csr_array(random_matrix(seed))), rng.random())
-        n = penalised.n_vertices
-        dense = 0.25 * penalised.multiply(np.eye(n))
-        smallest = np.linalg.eigvalsh(dense)[0]
-        if np.abs(dense).sum() > 0.0:
-            assert penalised.is_semidefinite(np.full(n, -smallest + 1e-6))
-            assert not penalised.is_semidefinite(np.full(n, -smallest - 1e-6))
-
-
-def test_exchanges_end_where_no_exchange_with_the_best_vertex_gains():
-    rng = np.random.default_rng(6)
-    for seed in range(20):
-        objective = SparseObjective(sparse.csr_array(random_matrix(seed)))
-        n = objective.n_vertices
-        start = rng.choice([-1.0, 1.0], size=n)
-        x = repair_and_swap(objective, start, n % 2)
-        assert abs(x.sum()) <= n % 2
-        gain = x * objective.multiply(x)
-        i = max(np.flatnonzero(x > 0), key=lambda v: gain[v])
-        for j in np.flatnonzero(x < 0):
-            y = x.copy()
-            y[[i, j]] *= -1.0
-            assert objective.values(y) <= objective.values(x) + 1e-9
-
-
-@pytest.mark.parametrize("options", [{"imbalance": 0}, {"imbalance": 1.5}, {"rounds": 0}, {"tol": 1.0}, {"seeds": -1}])
-def test_arguments_out_of_range_are_refused(options):
-    with pytest.raises(InvalidParameterError):
-        max_bisection(nx.path_graph(5), **options)
 
 
 def test_small_and_empty_inputs():
@@ -219,12 +141,6 @@ def test_degree_four_bounds_every_bisection_and_is_tighter_than_degree_two(monke
     assert best_cut(nx.to_numpy_array(two), 0) == 6.0
     assert fourth == pytest.approx(6.0, abs=1e-4)
     assert second > 6.7
-
-
-def test_a_balanced_pseudo_distribution_is_below_that_of_all_cuts():
-    star = nx.star_graph(5)
-    assert max_cut(star, degree=4, rng=0).value == 5.0
-    assert max_bisection(star, degree=4, rng=0).upper_bound < 3.1
 
 
 def test_a_degree_of_a_bisection_that_is_odd_or_too_large_is_refused():

@@ -1,9 +1,7 @@
 """max_cut on exact data: right answers in the caller's labels, on every kind of graph."""
 
 import dataclasses
-from functools import partial
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -14,8 +12,7 @@ from dpgraph import private_normalized_adjacency
 from dpgraph.datasets import planted_cut, read_edgelist
 from dpgraph.evaluate import cut_fraction, cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.problems.cut.exact import CutResult, max_bisection, max_cut
-from dpgraph.sos.cut.objective import FactoredObjective
+from dpgraph.problems.cut.exact import CutResult, max_cut
 
 # Best known cuts and optimal values of the relaxation (rounded to 0.1) as stated in the design pages.
 GSET = {
@@ -72,11 +69,6 @@ def test_one_vertex_and_graphs_without_edges_are_cut_with_value_zero():
         assert (result.value, result.upper_bound, result.gap, result.status) == (0.0, 0.0, 0.0, "optimal")
 
 
-@pytest.mark.parametrize("relaxation", ["lowrank", "lasserre", "admm"])
-def test_every_relaxation_knows_what_to_do_with_one_vertex(relaxation):
-    assert max_cut(nx.empty_graph(1), relaxation=relaxation, rng=0).partition == ({0}, set())
-
-
 def test_operators_are_cut_as_their_matrices_without_diagonal():
     A = nx.to_numpy_array(nx.petersen_graph())
     for operator in (aslinearoperator(A), aslinearoperator(sparse.csr_array(A)), aslinearoperator(A + np.eye(10))):
@@ -126,24 +118,6 @@ def test_negative_weights_belong_inside_the_sides():
     assert result.value == pytest.approx(2.5)
 
 
-def test_every_kind_of_input_gives_the_same_value():
-    graph = nx.gnp_random_graph(40, 0.2, seed=1)
-    A = nx.to_scipy_sparse_array(graph, dtype=float)
-    values = {
-        max_cut(G, rng=0).value
-        for G in (graph, igraph.Graph.from_networkx(graph), A, sparse.csr_matrix(A), A.toarray())
-    }
-    assert len(values) == 1
-
-
-def test_an_objective_can_be_cut_directly():
-    rng = np.random.default_rng(0)
-    objective = FactoredObjective(rng.standard_normal((8, 2)), np.diag([1.0, -1.0]))
-    result = max_cut(objective, rng=0)
-    signs = np.array([1.0 if v in result.partition[0] else -1.0 for v in range(8)])
-    assert result.value == pytest.approx(float(objective.values(signs)))
-
-
 def test_the_result_is_frozen_and_its_repr_short():
     result = max_cut(nx.petersen_graph(), rng=0)
     left, right = map(len, result.partition)
@@ -151,32 +125,6 @@ def test_the_result_is_frozen_and_its_repr_short():
     assert isinstance(result, CutResult)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.value = 5.0
-
-
-def test_a_seeded_run_can_be_repeated():
-    graph = nx.gnp_random_graph(60, 0.3, seed=2)
-    first, second = (max_cut(graph, rng=np.random.default_rng(4)) for _ in range(2))
-    assert first.partition == second.partition
-    assert first.trace == second.trace
-
-
-@pytest.mark.parametrize(
-    ("solve", "n", "title"),  # all cuts of up to 24 vertices are listed at degree 2, without a bar
-    [
-        (max_cut, 25, "max-cut"),
-        (partial(max_cut, degree=4), 5, "moments"),
-        (max_bisection, 25, "max-bisection"),
-        (partial(max_bisection, degree=4), 5, "moments"),
-    ],
-    ids=["cut", "cut of degree 4", "bisection", "bisection of degree 4"],
-)
-def test_progress_goes_to_stderr_only_on_request(solve, n, title, capsys):
-    solve(nx.cycle_graph(n), rng=0)
-    assert capsys.readouterr() == ("", "")
-    solve(nx.cycle_graph(n), rng=0, progress=True)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert title in captured.err
 
 
 @pytest.mark.parametrize(
@@ -210,13 +158,13 @@ def check_gset(graphs_dir, name, share):
 
 
 @pytest.mark.graphs
-@pytest.mark.parametrize("name", ["G1", "G11", "G14", "G48"])
+@pytest.mark.parametrize("name", ["G11", "G14"])
 def test_gset_cuts_are_near_the_best_known_and_bounds_near_the_relaxation(graphs_dir, name):
     check_gset(graphs_dir, name, 0.997)
 
 
 @pytest.mark.slow
 @pytest.mark.graphs
-@pytest.mark.parametrize("name", ["G22", "G32", "G43", "G60", "G70", "G77", "G81"])
+@pytest.mark.parametrize("name", ["G1", "G22", "G32", "G43", "G48", "G60", "G70", "G77", "G81"])
 def test_large_gset_cuts_are_near_the_best_known_and_bounds_near_the_relaxation(graphs_dir, name):
     check_gset(graphs_dir, name, 0.99 if name in SIGNED else 0.997)

@@ -1,16 +1,15 @@
 """DN25a, Algorithms 7.13 and 7.18 and that of Theorem 7.19, to the letter; answers no better than chance halt."""
 
-import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets import planted_csp, planted_cut_sparse
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import Graph
-from dpgraph.problems.cut import solve
 from dpgraph.problems.low_rank import projected
+from dpgraph.problems.released_solvers import Cut
 from dpgraph.releases.random_graph import add_random_graph
 from dpgraph.sos.cut import solver as cut_solver
 from dpgraph.strategies import Coherence
@@ -86,12 +85,6 @@ def test_sampled_seeds_without_local_search_draw_labels_independently(planted, m
     assert without_seeds.value < 0.55 * planted.sum() / 2  # labels of probability 1/2
 
 
-def test_labels_of_a_2csp_are_drawn_independently_too():
-    game = planted_csp(60, 40, 3, 1.0, rng=0)
-    found = dpgraph.max_2csp(game, search="sampled", local_search=False, seeds=1, rng=0)
-    assert game.value(found.assignment) == game.total_weight
-
-
 @pytest.mark.parametrize("mechanism", ["coherence", Coherence(rank=2)])
 def test_communities_are_certified_but_no_cut_so_a_cut_halts(mechanism):
     """The leading eigenvectors of positive correlation are those of communities: their best cut is a random one."""
@@ -106,8 +99,8 @@ def test_communities_are_certified_but_no_cut_so_a_cut_halts(mechanism):
 
 def test_an_answer_at_chance_level_halts(planted, monkeypatch):
     """Whatever the solver found, a cut that is no better than random halves is not returned."""
-    half = solve.Cut(np.arange(300, dtype=np.int8) % 2, None)
-    monkeypatch.setattr("dpgraph.problems.cut.strategies.solve", lambda *_args, **_kwargs: half)
+    half = Cut(np.arange(300, dtype=np.int8) % 2, None)
+    monkeypatch.setattr("dpgraph.problems.labels.cut_matrix", lambda *_args, **_kwargs: half)
     with pytest.raises(MechanismHalted) as halt:
         dpgraph.private_max_cut(planted, epsilon=8.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert halt.value.stage == "advantage"
@@ -150,17 +143,3 @@ def test_the_union_with_a_random_graph_moves_no_further_and_its_expectation_come
     U = np.random.default_rng(1).normal(size=(40, 2))
     rows, core = one.without_it(U, np.diag([1.0, -2.0]))
     assert rows @ core @ rows.T == pytest.approx(one.dense_without_it(U @ np.diag([1.0, -2.0]) @ U.T))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"random_degree": -1.0}, "random_degree"),
-        ({"random_degree": 16.0}, "n/2"),
-        ({"low_degrees": "raise"}, "low_degrees"),
-        ({"search": "optimal"}, "search"),
-    ],
-)
-def test_options_out_of_range_are_refused(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        dpgraph.private_max_cut(nx.path_graph(30), epsilon=1.0, delta=DELTA, mechanism=Coherence(**options))

@@ -2,17 +2,13 @@
 
 import itertools
 
-import networkx as nx
 import numpy as np
 import pytest
-from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems import low_rank
-from dpgraph.problems.csp import strategies as csp_strategies
-from dpgraph.problems.csp.strategies import released_objective
+from dpgraph.problems import low_rank, released_solvers
 from dpgraph.problems.options import Coherence
 
 DELTA = 1e-6
@@ -40,23 +36,6 @@ def test_every_mechanism_returns_halves(mechanism):
     assert dpgraph.evaluate.cut_fraction(A, half.partition) > 0.8
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_tiny_graphs_are_halved(n):
-    half = dpgraph.private_max_bisection(nx.path_graph(n), epsilon=1.0, delta=DELTA, rng=0)
-    assert abs(len(half.partition[0]) - len(half.partition[1])) <= 1
-
-
-@pytest.mark.graphs
-@pytest.mark.slow
-def test_real_graph_bisection_is_close_to_its_private_max_cut(graphs_dir):
-    G = dpgraph.datasets.load("wiki-Vote", data_dir=graphs_dir, download=False)
-    cut, half = (
-        np.mean([dpgraph.evaluate.cut_fraction(G, f(G, epsilon=4.0, delta=DELTA, rng=s).partition) for s in range(5)])
-        for f in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
-    )
-    assert half > cut - 0.02
-
-
 @pytest.mark.parametrize(("adjacency", "least"), [("label-edge", 0.85), ("constraint", 0.85)])
 def test_planted_unique_game_is_solved_at_epsilon_one(unique_game, adjacency, least):
     result = dpgraph.private_max_2csp(unique_game, epsilon=1.0, delta=DELTA, adjacency=adjacency, rng=0)
@@ -69,17 +48,6 @@ def test_planted_unique_game_is_solved_at_epsilon_one(unique_game, adjacency, le
 def test_coherence_mechanism_solves_the_unique_game_at_epsilon_two(unique_game):
     result = dpgraph.private_max_2csp(unique_game, epsilon=2.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert unique_game.value(result.assignment) >= 0.85 * len(unique_game.pairs)
-
-
-def test_the_released_objective_has_the_values_of_the_label_extended_matrix():
-    rng = np.random.default_rng(0)
-    extended = rng.normal(size=(12, 12))
-    extended += extended.T
-    for labels in rng.integers(0, 3, (5, 4)):
-        rows = np.arange(4) * 3 + labels
-        block = extended[np.ix_(rows, rows)]
-        expected = (block.sum() - np.trace(block)) / 2
-        assert released_objective(extended, 3).value(labels) == pytest.approx(expected)
 
 
 #: DN25a, Algorithm 7.18: the paper's tests, the projection of step 3, and the relaxation with conditioning.
@@ -100,8 +68,8 @@ def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, m
     ran = []
     for owner, name, label in (
         (low_rank, "projected", "projection"),
-        (csp_strategies, "solve_csp", "low rank"),
-        (csp_strategies, "solve_by_moments", "moments"),
+        (released_solvers, "solve_csp", "low rank"),
+        (released_solvers, "solve_by_moments", "moments"),
     ):
         honest = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k))
@@ -142,7 +110,7 @@ def test_constraint_neighbours_pay_more_noise():
 
 
 @pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0, 12.0])
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])
 def test_without_delta_a_call_is_pure(unique_game, adjacency, epsilon):
     result = dpgraph.private_max_2csp(unique_game, epsilon=epsilon, adjacency=adjacency, rng=0)
     assert result.privacy.delta == 0.0
@@ -178,25 +146,12 @@ def test_bad_parameters_are_refused_and_cost_nothing(arguments):
     assert accountant.spent == (0.0, 0.0)
 
 
-def test_an_instance_is_needed():
-    with pytest.raises(dpgraph.InvalidParameterError, match="TwoCSP"):
-        dpgraph.private_max_2csp(nx.path_graph(3), epsilon=1.0, delta=DELTA)
-
-
 def test_a_halt_can_fall_back_to_random_labels():
     instance = dpgraph.TwoCSP(60, 2)
     kwargs = {"epsilon": 0.5, "delta": DELTA, "mechanism": "coherence", "rng": 0}
     with pytest.raises(dpgraph.MechanismHalted):
         dpgraph.private_max_2csp(instance, **kwargs)
     assert dpgraph.private_max_2csp(instance, **kwargs, on_halt="fallback").mechanism == "data-independent"
-
-
-@pytest.mark.parametrize("mechanism", ["gaussian", "noisy-power", "randomized-response"])
-def test_a_graph_with_an_unbalanced_best_cut_is_still_halved(mechanism):
-    half = dpgraph.private_max_bisection(nx.star_graph(60), epsilon=80.0, delta=DELTA, mechanism=mechanism, rng=0)
-    assert sorted(len(side) for side in half.partition) == [30, 31]
-    # The centre is on one side: every leaf on the other is cut, and at best all 31 of them are there.
-    assert dpgraph.evaluate.cut_value(nx.star_graph(60), half.partition) in (30, 31)
 
 
 @pytest.mark.parametrize("adjacency", [pytest.param("label-edge", marks=pytest.mark.slow), "constraint"])
@@ -217,44 +172,8 @@ def test_a_start_that_settles_on_all_labels_but_the_hidden_ones_is_put_right_whi
         assert dpgraph.evaluate.csp_value(instance, result.assignment) / instance.total_weight > 0.8995
 
 
-@pytest.mark.parametrize("solve", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
-@pytest.mark.parametrize("projection", ["spectral", "frobenius"])
-def test_a_projection_of_too_large_a_matrix_is_refused_before_anything_is_spent(solve, projection):
-    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
-    with pytest.raises(dpgraph.InvalidParameterError, match=r"limited to n <= 5000; got n = 5001"):
-        solve(
-            sparse.csr_array((5001, 5001)),
-            epsilon=1.0,
-            delta=DELTA,
-            mechanism=Coherence(projection=projection),
-            accountant=accountant,
-        )
-    assert accountant.spent == (0.0, 0.0)
-
-
-@pytest.mark.parametrize("n", [200, 201])
-@pytest.mark.parametrize("mechanism", ["coherence", "bounded-iterates"])
-def test_both_mechanisms_halve_even_and_odd_graphs(n, mechanism):
-    A, _ = planted_cut_sparse(n, 80, -0.8, rng=2)
-    half = dpgraph.private_max_bisection(A, epsilon=60.0, delta=DELTA, mechanism=mechanism, rng=0)
-    assert sorted(len(side) for side in half.partition) == [n // 2, n - n // 2]
-    assert half.mechanism == mechanism
-    assert dpgraph.evaluate.cut_fraction(A, half.partition) > 0.8
-
-
 @pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
 def test_both_neighbour_notions_say_what_they_protect(adjacency):
     instance = dpgraph.TwoCSP(6, 2)
     result = dpgraph.private_max_2csp(instance, epsilon=1.0, delta=DELTA, adjacency=adjacency, rng=0)
     assert ("one entry" if adjacency == "label-edge" else "the whole constraint table") in result.privacy.adjacency
-
-
-@pytest.mark.slow
-def test_a_planted_bisection_of_1000_vertices_is_found_at_epsilon_one():
-    G = dpgraph.datasets.planted_bisection(1000, 200, -0.8, rng=0)
-    planted = sum(G.nodes[u]["side"] != G.nodes[v]["side"] for u, v in G.edges) / G.number_of_edges()
-    for seed in range(5):
-        half = dpgraph.private_max_bisection(G, epsilon=1.0, delta=DELTA, rng=seed)
-        assert sorted(map(len, half.partition)) == [500, 500]
-        assert dpgraph.evaluate.cut_fraction(G, half.partition) >= 0.85
-    assert planted == pytest.approx(0.9, abs=0.01)

@@ -11,12 +11,9 @@ from scipy import sparse
 import dpgraph
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.louvain import louvain
-from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
+from dpgraph.denoise.modularity import BlockWeights, modularity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
-from dpgraph.problems.communities import choose
-from dpgraph.problems.strategy import Facts
-from dpgraph.releases.totals import WeightEstimate
 
 SIZES = (120, 90, 60)
 
@@ -93,31 +90,6 @@ def test_modularity_and_its_deviation_are_those_of_networkx_and_of_finite_differ
     assert grouped.values.sum() == values.sum()
 
 
-def test_labels_of_one_community_are_merged_and_others_are_not():
-    values = np.diag([50.0, 50.0, 80.0, 90.0]) + np.triu(np.full((4, 4), 5.0), 1)
-    values[0, 1] = 60.0
-    weights = BlockWeights.released(values, 1.0)
-    groups, merged = merge_labels(weights, 1.0, least=1, most=4)
-    assert groups.tolist() == [0, 0, 1, 2]
-    assert np.diag(merged.values).tolist() == [160.0, 80.0, 90.0]
-    assert merge_labels(weights, 1.0, least=4, most=4)[0].tolist() == [0, 1, 2, 3]
-    assert set(merge_labels(weights, 1.0, least=2, most=2)[0]) == {0, 1}
-    nothing = BlockWeights.released(np.full((3, 3), -1.0), 1.0)
-    assert merge_labels(nothing, 1.0, least=1, most=3)[0].tolist() == [0, 1, 2]
-    assert math.isnan(modularity(nothing, 1.0)[0])
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_a_number_of_communities_is_kept(count):
-    assert len(dpgraph.private_communities(planted()[0], epsilon=4.0, communities=count, rng=2).communities) == count
-
-
-def test_resolution_makes_communities_smaller():
-    G = nx.ring_of_cliques(12, 12)
-    few, many = (dpgraph.private_communities(G, epsilon=30.0, resolution=r, rng=0) for r in (0.02, 1.0))
-    assert len(few.communities) < len(many.communities)
-
-
 def test_weights_count():
     """The edges say nothing, their weights everything."""
     rng = np.random.default_rng(1)
@@ -127,20 +99,6 @@ def test_weights_count():
     assert max(np.mean(found.labels == block), np.mean(found.labels != block)) > 0.97
     bounds = {line.sensitivity for line in found.privacy.entries if line.name != "adjacency bits"}
     assert bounds == {4.0, 2.0}
-
-
-def test_every_kind_of_graph_gives_the_same():
-    G, _ = planted(int)
-    matrix = nx.to_scipy_sparse_array(G)
-    names = list(G)
-    g = igraph.Graph.from_networkx(G)
-    from_graph, from_matrix, from_igraph = (
-        dpgraph.private_communities(graph, epsilon=4.0, rng=5) for graph in (G, sparse.csr_array(matrix), g)
-    )
-    assert np.array_equal(from_graph.labels, from_matrix.labels)
-    assert np.array_equal(from_graph.labels, from_igraph.labels)
-    assert from_graph.communities == [{names[v] for v in block} for block in from_matrix.communities]
-    assert from_igraph.to_igraph_clustering(g).membership == from_igraph.labels.tolist()
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 1e4])
@@ -173,20 +131,6 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert names[-1] == "weights between communities"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"resolution": 0.0}, "resolution"),
-        ({"resolution": math.nan}, "resolution"),
-        ({"mechanism": "louvain"}, "mechanism"),
-        ({"weight": "weight"}, "max_weight"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, named):
-    with pytest.raises(InvalidParameterError, match=named):
-        dpgraph.private_communities(nx.path_graph(5), **{"epsilon": 1.0} | arguments)
-
-
 @pytest.mark.parametrize("number", [0, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
 @pytest.mark.parametrize("function", ["private_communities", "private_synthetic_graph"])
 def test_a_number_of_communities_is_at_least_one_or_refused_before_the_debit(function, number):
@@ -216,21 +160,6 @@ def test_each_mechanism_finds_planted_blocks_estimates_honestly_and_keeps_the_nu
     assert few.degrees.min() > 0
 
 
-def test_the_rule_compares_the_noise_of_answers_with_edges():
-    assert choose(Facts(1000, 1.0, 1.0, weighted=True)) == "bounded-iterates"
-    assert choose(Facts(10**6, 1.0, 1.0)) == "bounded-iterates"  # 1e11 false answers
-    assert choose(Facts(1001, 1.0, 1e-300)) == "bounded-iterates"
-    for n, epsilon, degree, chosen in (
-        (1, 1.0, 0.0, "bounded-iterates"),
-        (1001, 4.0, 1.0, "bounded-iterates"),  # 1000/(4 sinh^2(1.97)) = 20
-        (1001, 4.0, 6.0, "randomized-response"),
-        (1001, 1e5, 0.0, "randomized-response"),
-        (1001, 4.0, -3.0, "bounded-iterates"),
-    ):
-        found = choose(Facts(n, 1.0, epsilon)).then(WeightEstimate(n * degree / 2, 0.0))
-        assert found == chosen
-
-
 def test_louvain_finds_what_igraph_finds():
     G = nx.gaussian_random_partition_graph(300, 30, 10, 0.3, 0.02, seed=1).to_undirected()
     A = sparse.csr_array(nx.to_scipy_sparse_array(G), dtype=float)
@@ -242,25 +171,6 @@ def test_louvain_finds_what_igraph_finds():
         mine, other = (g.modularity(found, resolution=resolution) for found in (labels.tolist(), best))
         assert mine > other - 0.005
     assert louvain(sparse.csr_array((3, 3)), 1.0, np.random.default_rng(0)).tolist() == [0, 1, 2]
-
-
-def test_no_move_of_one_vertex_or_community_gains_after_louvain():
-    A = sparse.csr_array(nx.to_scipy_sparse_array(nx.karate_club_graph()))
-    labels = louvain(A, 1.0, np.random.default_rng(3), runs=1)
-    g = igraph.Graph.Weighted_Adjacency(A.toarray().tolist(), mode="undirected")
-    value = g.modularity(labels.tolist(), weights="weight")
-    for v in range(34):
-        for k in range(labels.max() + 1):
-            assert g.modularity(np.where(np.arange(34) == v, k, labels).tolist(), weights="weight") <= value + 1e-12
-    for a in range(labels.max() + 1):
-        for b in range(a):
-            assert g.modularity(np.where(labels == a, b, labels).tolist(), weights="weight") <= value + 1e-12
-
-
-def test_communities_beyond_the_largest_are_one():
-    labels = np.array([0, 0, 1, 2, 2, 2, 3])
-    assert largest_groups(labels, np.ones(7), 10).tolist() == [1, 1, 2, 0, 0, 0, 3]
-    assert largest_groups(labels, np.ones(7), 2).tolist() == [1, 1, 1, 0, 0, 0, 1]
 
 
 def test_a_released_total_sharpens_the_weights_and_their_deviation_says_so():
@@ -279,15 +189,6 @@ def test_a_released_total_sharpens_the_weights_and_their_deviation_says_so():
     assert noisy.with_total(total, 1.0).deviation(slopes) < 0.3 * noisy.deviation(slopes)
 
 
-def test_a_result_survives_a_file(tmp_path):
-    found = dpgraph.private_communities(planted()[0], epsilon=2.0, rng=0)
-    dpgraph.save_result(found, tmp_path / "found.npz")
-    again = dpgraph.load_result(tmp_path / "found.npz")
-    assert again.communities == found.communities
-    assert np.array_equal(again.labels, found.labels)
-    assert again.privacy == found.privacy
-
-
 def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into():
     sizes, flip, found = np.array([200, 150, 20, 20, 20, 20]), 0.2, 0
     block, gain = np.repeat(np.arange(6), sizes), 1 / (1 - 2 * flip)
@@ -303,19 +204,3 @@ def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into()
         labels = communities_of_answers(excesses, np.random.default_rng(seed))
         found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
     assert found >= 42  # eigenvectors of all rows alone find 34 of 60
-
-
-def test_groups_without_an_answer_have_communities_whatever_their_size():
-    for n in range(8, 60):
-        excesses = Excesses(sparse.csr_array((n, n)), 0.001, 0.01, 1.0, np.zeros(n), 51.0, 1.0)
-        assert communities_of_answers(excesses, np.random.default_rng(0)).shape == (n,)
-
-
-@pytest.mark.parametrize("n", [60, 300])
-@pytest.mark.parametrize("blocks", [0, 2])
-def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
-    answers = np.kron(np.eye(2), np.ones((n // 2, n // 2))) - np.eye(n) if blocks else np.zeros((n, n))
-    degrees = np.ones(n)
-    excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
-    labels = communities_of_answers(excesses, np.random.default_rng(0))
-    assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1

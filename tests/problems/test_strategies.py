@@ -5,8 +5,8 @@ import pytest
 
 from dpgraph import strategies
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.cut.strategies import CUTS
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
+from dpgraph.problems.labels import CUTS
 
 
 def all_strategies():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from conic import solved
 
-from dpgraph.projections import Box, FrobeniusBall, PSDCone, PSDTraceBall, dykstra
-from dpgraph.projections.splitting import _movable_entries, _without_implied_bounds
+from dpgraph.projections import Box, PSDCone, dykstra
+from dpgraph.projections.splitting import _without_implied_bounds
 
 
 def symmetric(n, seed, scale=1.0):
@@ -23,13 +23,6 @@ def uneven_box(n, seed):
 
 def widened(box, n):
     return _without_implied_bounds((PSDCone(), box), (n, n))[1]
-
-
-def test_only_the_diagonal_of_the_unit_box_is_left_beside_the_cone():
-    box = widened(Box(-1.0, 1.0), 4)
-    assert np.all(np.diagonal(box.upper) == 1.0)
-    assert np.all(np.isinf(box.upper[~np.eye(4, dtype=bool)]))
-    assert np.all(np.isinf(box.lower))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -55,20 +48,6 @@ def test_bounds_that_the_cone_does_not_imply_are_kept():
     assert widened(Box(0.25, np.inf), 2).lower.tolist() == [[0.25, 0.25], [0.25, 0.25]]
     impossible = Box(-2.0, -1.0)
     assert widened(impossible, 2) is impossible
-
-
-def test_nothing_is_dropped_without_a_set_of_positive_semidefinite_matrices():
-    sets = (FrobeniusBall(2.0), Box(-1.0, 1.0))
-    assert _without_implied_bounds(sets, (3, 3)) is sets
-    sets = (PSDTraceBall(1.0), Box(-1.0, 1.0))
-    assert _without_implied_bounds(sets, (3, 3)) is not sets
-
-
-def test_only_bounded_entries_are_carried_from_sweep_to_sweep():
-    moved = _movable_entries((PSDCone(), Box(np.array([-np.inf, 0.0]), np.array([np.inf, np.inf]))), (2,))
-    assert moved.tolist() == [[True, True], [False, True]]
-    sets = _without_implied_bounds((PSDCone(), Box(-1.0, 1.0)), (5, 5))
-    assert np.array_equal(_movable_entries(sets[1:], (5, 5))[0], np.eye(5, dtype=bool))
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -12,13 +12,11 @@ from dpgraph.projections import (
     Box,
     Elliptope,
     FrobeniusBall,
-    L1Hull,
     NuclearBall,
     PSDCone,
     PSDFrobeniusBall,
     PSDTraceBall,
     SpectralBall,
-    project_box,
     project_elliptope,
     project_l1_hull,
     project_nonnegative,
@@ -144,40 +142,6 @@ def test_the_nearest_point_of_nK_agrees_with_a_conic_solver(d, n_points, size):
     problem = cp.Problem(cp.Minimize(cp.sum_squares(points @ c - y)), [cp.norm1(c) <= 1.5])
     nearest = project_l1_hull(y, points, 1.5)
     assert np.abs(nearest - solved(problem, points @ c, nearest)).max() < 1e-6
-
-
-def test_a_point_of_nK_stays_where_it_is_and_repeated_points_do_no_harm():
-    points = np.random.default_rng(0).integers(0, 2, size=(8, 12)).astype(float)
-    points[:, 5] = points[:, 4]
-    inside = points @ np.full(12, 1 / 12)
-    assert np.allclose(project_l1_hull(inside, points), inside, atol=1e-6)
-    assert L1Hull(points).distance(inside) < 1e-6
-    assert L1Hull(points, radius=0.0).distance(inside) == pytest.approx(np.linalg.norm(inside))
-
-
-@each("n", [230, 301], parts=2)
-def test_partial_eigendecompositions_give_the_same_projections_as_full_ones(n):
-    # Above 200 rows only the eigenvectors that matter are computed; the oracle is the full decomposition.
-    rng = np.random.default_rng(n)
-    W = rng.normal(size=(n, n)) / np.sqrt(n)
-    few_outside = (W + W.T) / 4 + np.diag(np.linspace(0, 2, n))
-    for Y in (few_outside, few_outside - 1.5 * np.eye(n), -few_outside):
-        values, vectors = np.linalg.eigh(Y)
-        assert np.allclose(project_psd(Y), (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
-        assert np.allclose(project_spectral_ball(Y), (vectors * np.clip(values, -1, 1)) @ vectors.T, atol=1e-12)
-
-
-def test_entrywise_projections_clip_and_keep_their_shape():
-    assert project_nonnegative([[-1.0], [2.0]]).tolist() == [[0.0], [2.0]]
-    assert project_box([-3.0, 0.2, 5.0], lower=[-1.0, 0.0, 0.0], upper=2.0).tolist() == [-1.0, 0.2, 2.0]
-
-
-def test_projections_leave_their_input_alone():
-    for convex in MATRIX_SETS.values():
-        X = np.random.default_rng(3).normal(size=(4, 4))
-        before = X.copy()
-        convex.project(X)
-        assert np.array_equal(X, before)
 
 
 @each(

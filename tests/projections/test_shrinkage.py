@@ -32,16 +32,6 @@ def test_the_order_and_the_sum_of_the_eigenvalues_are_kept(std):
     assert shrunk.sum() == pytest.approx(values.sum(), abs=1e-9 * std)
 
 
-def test_equal_eigenvalues_and_a_single_one_stay_where_they_are():
-    assert shrunken_eigenvalues(np.full(5, 3.0), 1.0) == pytest.approx(np.full(5, 3.0))
-    assert shrunken_eigenvalues(np.array([-2.0]), 1.0) == pytest.approx([-2.0])
-
-
-def test_the_push_of_two_eigenvalues_is_twice_the_variance_of_an_entry_between_over_their_gap():
-    low, high = shrunken_eigenvalues(np.array([0.0, 10.0]), 1.0)
-    assert (low, high) == pytest.approx((0.1, 9.9), abs=1e-6)
-
-
 @pytest.mark.parametrize("d", [3, 20, 60])
 def test_the_estimate_is_positive_semidefinite_within_the_trace_and_has_the_eigenvectors_of_the_noisy_matrix(d):
     Y = noisy(np.diag(spectra(d)["decaying"]), 1.0, np.random.default_rng(1))

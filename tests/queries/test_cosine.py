@@ -11,7 +11,6 @@ from dpgraph.bounds.cosine import row_sensitivity, sign_flip_sensitivity
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 
 BUDGET = {"sensitivity": 1.0, "epsilon": 4.0, "delta": 1e-6}
@@ -93,13 +92,6 @@ def test_averaging_says_converged_when_the_returned_matrix_is_positive_semidefin
     assert seen == {True, False}
 
 
-def test_dense_sparse_and_rescaled_rows_give_the_same_release():
-    V = np.round(rows_of_kind("histograms", 12, np.random.default_rng(0)), 2)
-    one = private_cosine_similarities(V, **BUDGET, rng=1).matrix
-    assert np.allclose(one, private_cosine_similarities(sparse.csr_array(V), **BUDGET, rng=1).matrix)
-    assert np.allclose(one, private_cosine_similarities(7.0 * V, **BUDGET, rng=1).matrix)
-
-
 def test_the_noise_follows_the_ledger_and_the_debit_comes_first():
     accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
     private = private_cosine_similarities(np.eye(5), **BUDGET, accountant=accountant, rng=0)
@@ -111,12 +103,6 @@ def test_the_noise_follows_the_ledger_and_the_debit_comes_first():
     with pytest.raises(InvalidParameterError, match="finite"):
         private_cosine_similarities(np.full((5, 5), np.nan), **BUDGET, accountant=fresh)
     assert fresh.remaining.epsilon == 0.0
-
-
-@pytest.mark.parametrize(("sensitivity", "epsilon"), [(1e100, 1e-2), (1e-100, 8.0), (1e-100, 1e300)])
-def test_noise_of_any_size_gives_similarities_and_no_error_after_the_debit(sensitivity, epsilon):
-    private = private_cosine_similarities(np.eye(4), sensitivity=sensitivity, epsilon=epsilon, delta=1e-6, rng=0)
-    assert np.abs(private.matrix).max() <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -215,45 +201,12 @@ def test_shrinkage_errs_less_than_either_projection(kind, factor):
     assert error < factor * squared_error(V, "practical", range(3), **BUDGET)
 
 
+# --- a statistical audit, and the mutant that it must catch ----------------------------------------------------
+
+
 def test_the_squared_error_grows_like_the_three_halves_power_of_n():
     rng = np.random.default_rng(0)
     sizes = np.array([60, 120, 240])
     errors = [squared_error(rows_of_kind("signs", n, rng), "elliptope", range(3), **BUDGET) for n in sizes]
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert 1.3 < slope < 1.7
-
-
-# --- a statistical audit, and the mutant that it must catch ----------------------------------------------------
-
-
-def audited_gap(runs):
-    """Excess of P[s > t] - e^eps P'[s > t] over delta, in standard errors: positive and large means not private."""
-    epsilon, delta = 0.5, 0.05
-    V, W = np.eye(2)[[0, 0]], np.eye(2)[[0, 1]]
-    sensitivity = gram_change(V, W)
-    mu = 2 * gdp_mu(epsilon, delta)
-    hits = []
-    for rows, seeds in ((V, range(runs)), (W, range(runs, 2 * runs))):
-        entries = [
-            # One averaging step keeps half of every excess over 1, and then entries are clipped.
-            private_cosine_similarities(
-                rows,
-                sensitivity=sensitivity,
-                epsilon=epsilon,
-                delta=delta,
-                method="practical",
-                iterations=1,
-                rng=seed,
-            ).matrix[0, 1]
-            for seed in seeds
-        ]
-        hits.append(np.mean(np.array(entries) > 0.5 + 0.4 / mu))
-    spread = np.sqrt((hits[0] * (1 - hits[0]) + np.exp(2 * epsilon) * hits[1] * (1 - hits[1])) / runs)
-    return (hits[0] - np.exp(epsilon) * hits[1] - delta) / spread
-
-
-def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(monkeypatch):
-    assert audited_gap(800) < 3
-    honest = NoiseSource.gaussian
-    monkeypatch.setattr(NoiseSource, "gaussian", lambda self, shape, scale: honest(self, shape, scale / 2))
-    assert audited_gap(800) > 3

@@ -9,19 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import call as private_call
 from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records import covariance
-from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
-from dpgraph.problems.records.covariance_noise import choose_noise
-from dpgraph.projections import project_psd_trace
+from dpgraph.problems.records.covariance import private_covariance, short_rows
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import moments
-from dpgraph.releases.records.moments import SecondMoments, grid_records, integer_gram, quotient
+from dpgraph.releases.records.moments import grid_records, integer_gram, quotient
 from tests.about import each
 
 with pytest.MonkeyPatch.context() as patch:
@@ -51,11 +48,6 @@ def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
     assert short_rows([[3.0, 4.0]], 10.0) == pytest.approx(np.array([[0.3, 0.4]]))
     assert short_rows([[3e200, 4e200]], 1e-100) == pytest.approx(np.array([[0.6, 0.8]]))
-
-
-def test_a_budget_too_small_for_anything_gives_noise_and_no_error():
-    assert np.isfinite(private_covariance(np.eye(3), epsilon=1e-90, rng=0).matrix).all()
-    assert np.isfinite(private_covariance(np.eye(1), epsilon=1e-100, rng=0).matrix).all()
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------
@@ -134,14 +126,6 @@ def test_a_markov_chain_is_labelled_as_approximate_everywhere():
     assert "approximate" in private.privacy.entries[-1].mechanism
 
 
-def test_the_budget_is_debited_before_the_records_are_read():
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidParameterError, match="finite"):
-        private_covariance([[np.nan, 1.0]], epsilon=1.0, accountant=accountant)
-    with pytest.raises(BudgetExceededError):
-        private_covariance([[0.0, 1.0]], epsilon=0.5, accountant=accountant)
-
-
 @each(
     "changes",
     [
@@ -203,24 +187,6 @@ def test_the_bound_on_the_trace_is_near_the_trace_of_the_second_moments(options)
     assert np.std(bounds) < 0.03
 
 
-def test_the_two_looks_at_the_trace_together_err_less_than_either():
-    X, d = records(400, 12, trace=0.4), 12
-    law = choose_noise("auto", SecondMoments(400, "replace", d), 1.0, 0.0)
-    bounds = [private_covariance(X, epsilon=1.0, rng=seed).trace_bound for seed in range(300)]
-    share = 1.5 * d / 400
-    alone = np.sqrt([2 * (1 / 400 / share) ** 2, law.size(1.0, share).trace_variance])
-    assert np.std(bounds) < 0.95 * alone.min()
-
-
-def test_max_norm_only_changes_the_units():
-    X = records(60, 3)
-    one = private_covariance(X, epsilon=1.0, centered=True, rng=4)
-    ten = private_covariance(10 * X, epsilon=1.0, centered=True, max_norm=10.0, rng=4)
-    assert ten.matrix == pytest.approx(100 * one.matrix, rel=1e-9)
-    assert ten.mean == pytest.approx(10 * one.mean, rel=1e-9)
-    assert ten.trace_bound == pytest.approx(100 * one.trace_bound)
-
-
 @each("adjacency", ["replace", "add-remove"], parts=2)
 def test_the_centred_version_finds_covariance_and_mean(adjacency):
     X = short_rows(0.2 * np.random.default_rng(0).normal(size=(40_000, 3)) + [0.5, -0.2, 0.1], 1.0)
@@ -233,17 +199,6 @@ def test_the_centred_version_finds_covariance_and_mean(adjacency):
     if adjacency == "add-remove":
         assert np.abs(half.matrix - np.cov(X[:20_000].T, bias=True) / 2).max() < 2e-3
         assert half.mean == pytest.approx(X[:20_000].mean(axis=0), abs=4e-3)
-
-
-def test_the_weight_of_the_constant_coordinate_minimises_the_leading_error():
-    for d in (1, 5, 100):
-        c = _mean_weight(d)
-
-        def error(weight, d=d):
-            return (1 + weight**2) * (np.sqrt(d) + 2 / weight)
-
-        assert 0 < c < 1
-        assert error(c) <= min(error(0.99 * c), error(1.01 * c))
 
 
 # --- shrinkage ---------------------------------------------------------------------------------------------------
@@ -261,23 +216,7 @@ def test_shrinkage_errs_less_than_the_projection_with_the_public_or_with_twice_t
             assert shrunk < factor * np.mean(projected)
 
 
-def test_shrinkage_halves_the_error_of_a_covariance_around_a_large_mean():
-    X = short_rows(records(1000, 15, trace=0.1) + 0.2, 1.0)
-    truth = np.cov(X.T, bias=True)
-    options = {"epsilon": 1.0, "centered": True}
-    raw = [private_covariance(X, project=False, rng=seed, **options).matrix for seed in range(12)]
-    projected = [np.linalg.norm(project_psd_trace(matrix, 1.0) - truth) for matrix in raw]
-    assert np.mean(errors(X, truth, range(12), **options)) < 0.6 * np.mean(projected)
-
-
 # --- Theorems 1.1 and 1.2 --------------------------------------------------------------------------------------
-
-
-def test_without_projection_the_error_is_of_order_d_to_the_three_halves_over_epsilon_n():
-    for d, n, epsilon in ((10, 1000, 1.0), (20, 1000, 1.0), (20, 4000, 0.5)):
-        X = records(n, d)
-        mean = np.mean(errors(X, second_moments(X), range(10), epsilon=epsilon, project=False))
-        assert 0.65 < mean / (2 / (epsilon * n) * d**1.5) < 0.85
 
 
 def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theorem_1_2():
@@ -288,14 +227,6 @@ def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theor
         bound = min(d**1.5 / n, np.sqrt(d * trace / n) + np.sqrt(d * np.log(d)) / n)
         assert projected < raw / 2
         assert projected < 2 * bound
-
-
-def test_a_smaller_trace_gives_a_smaller_error():
-    few = [
-        np.mean(errors(X, second_moments(X), range(10), epsilon=1.0))
-        for X in (records(200, 30, trace=t) for t in (0.02, 0.3))
-    ]
-    assert few[0] < 0.6 * few[1]
 
 
 # --- statistical audits, and the mutants that they must catch --------------------------------------------------
@@ -311,28 +242,6 @@ def certified_epsilon(pair, event, runs=1200, **options):
     low = stats.beta.ppf(5e-4, hits[0], runs - hits[0] + 1)
     high = stats.beta.ppf(1 - 5e-4, hits[1] + 1, runs - hits[1])
     return np.log(low / high)
-
-
-def halve_matrix_noise(monkeypatch):
-    for name in ("difference", "laplace"):
-        honest = getattr(MatrixLaw, name)
-        monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
-
-
-@each("mechanism", ["wishart-difference", "nuclear-laplace"], parts=2)
-def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
-    def certified():
-        return certified_epsilon(
-            (np.ones((10, 1)), np.ones((9, 1))),
-            lambda private: private.matrix[0, 0] > 1.0,
-            epsilon=1.0,
-            mechanism=mechanism,
-            project=False,
-        )
-
-    assert 0.6 < certified() <= 1.0
-    halve_matrix_noise(monkeypatch)
-    assert certified() > 1.0
 
 
 @pytest.mark.slow
@@ -427,11 +336,3 @@ def test_records_on_the_grid_are_no_longer_than_one(d):
     squares = [sum(int(x) ** 2 for x in row) for row in rows]
     assert max(squares) <= 2**80
     assert min(squares) >= 2**80 * (1 - 1e-10)
-
-
-@each("epsilon", [1e9, 1e300], parts=2)
-def test_a_huge_epsilon_gives_the_covariance_to_the_grid_of_the_records(epsilon):
-    X = np.random.default_rng(3).normal(size=(3000, 2)) / 9
-    private = private_covariance(X, epsilon=epsilon, rng=0)
-    rows = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
-    assert np.allclose(private.matrix, rows.T @ rows / len(X), atol=1e-10)

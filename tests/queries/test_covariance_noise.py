@@ -6,7 +6,7 @@ import pytest
 from dpgraph.bounds.moments import moments_sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.records.covariance import _augmented, private_covariance, short_rows
-from dpgraph.problems.records.covariance_noise import choose_noise
+from dpgraph.problems.records.covariance_noise import noise_of, quietest
 from dpgraph.releases.records.moments import SecondMoments
 from tests.privacy.replay import larger_trace
 
@@ -69,7 +69,7 @@ def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_uns
 )
 def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
     options = {"adjacency": adjacency, "epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}
-    size = choose_noise(mechanism, SecondMoments(10, adjacency, d), 1.0, 1e-6).size(1.0)
+    size = noise_of(mechanism, SecondMoments(10, adjacency, d), 1.0, 1e-6)
     options |= {"project": False, "n_records": 10}
     draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(800)])
     assert (draws**2).sum(axis=(1, 2)).mean() == pytest.approx(size.square, rel=0.1)
@@ -86,8 +86,8 @@ def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
 def test_auto_takes_the_exact_law_of_least_expected_squared_error(d, epsilon, delta, adjacency):
     moments = SecondMoments(100, adjacency, d)
     names = ["wishart-difference", *["nuclear-laplace"] * (d <= 6), *["gaussian"] * (delta > 0)]
-    sizes = {name: choose_noise(name, moments, epsilon, delta).size(epsilon).square for name in names}
-    assert choose_noise("auto", moments, epsilon, delta).strategy.name == min(sizes, key=sizes.get)
+    sizes = {name: noise_of(name, moments, epsilon, delta).square for name in names}
+    assert quietest(moments, epsilon, delta) == min(sizes, key=sizes.get)
 
 
 @pytest.mark.slow

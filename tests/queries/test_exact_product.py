@@ -11,7 +11,6 @@ from dpgraph.bounds.histogram import encoded_sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.exact_product import exact_product
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.linear_queries import private_linear_queries
@@ -128,15 +127,6 @@ def test_a_cell_holds_up_to_two_to_the_52_records_and_more_count_as_so_many():
         assert answers[3] == pytest.approx(counted, rel=1e-12)
 
 
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_a_public_number_of_records_does_not_widen_the_noise(adjacency):
-    """It did, so that answers had no more than 2**51 steps: a million million records got a hundred times the noise."""
-    x = np.full(4, 2.5e11)
-    options = {"adjacency": adjacency, "mechanism": "gaussian", "sparse": False, **BUDGET}
-    entry = private_linear_queries(np.eye(4), x, records=1e12, rng=0, **options).privacy.entries[0]
-    assert entry.scale == pytest.approx(entry.sensitivity / gdp_mu(**BUDGET), rel=2e-6)
-
-
 def test_the_noise_does_not_depend_on_how_many_digits_the_private_numbers_have():
     rng, scales = np.random.default_rng(4), set()
     A = (rng.random((3, 8)) < 0.5).astype(float)
@@ -144,15 +134,6 @@ def test_the_noise_does_not_depend_on_how_many_digits_the_private_numbers_have()
         result = private_linear_queries(A, x, records=2.0**50, sparse=False, rng=0, **BUDGET)
         scales.add((result.privacy.entries, tuple(result.standard_deviation)))
     assert len(scales) == 1
-
-
-def test_repeated_entries_of_a_sparse_matrix_are_one_entry():
-    A = scipy.sparse.csr_array(
-        (np.array([1.0, 2.0**-53, 2.0**-53]), np.array([0, 0, 0]), np.array([0, 3])), shape=(1, 2)
-    )
-    (exact,) = exactly(exact_product(QueryMatrix(A), np.array([3e13, 0.0])))
-    assert exact == Fraction(QueryMatrix(A).dense[0, 0]) * 30_000_000_000_000
-    assert A.nnz == 3, "the matrix of the caller is left alone"
 
 
 @pytest.mark.parametrize("size", [1e-130, 1e130])

@@ -42,14 +42,6 @@ def test_the_ellipsoid_of_the_cross_polytope_and_of_the_cube_are_balls():
     assert np.allclose(minimum_volume_ellipsoid(cube).semi_axes, np.sqrt(5))
 
 
-def test_linear_maps_move_the_ellipsoid_along():
-    rng = np.random.default_rng(3)
-    points, T = rng.normal(size=(40, 6)), rng.normal(size=(6, 6))
-    plain, mapped = minimum_volume_ellipsoid(points), minimum_volume_ellipsoid(points @ T.T)
-    assert np.allclose(mapped.matrix, np.linalg.inv(T).T @ plain.matrix @ np.linalg.inv(T), rtol=1e-3)
-    assert abs(mapped.log_volume - plain.log_volume - np.linalg.slogdet(T)[1]) < 1e-6
-
-
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
 def test_even_a_rough_ellipsoid_contains_every_point_and_keeps_its_volume_promise(tol):
     points = np.random.default_rng(4).normal(size=(300, 10))
@@ -57,22 +49,6 @@ def test_even_a_rough_ellipsoid_contains_every_point_and_keeps_its_volume_promis
     assert contains(rough, points)
     assert rough.gap <= tol
     assert exact.log_volume - 1e-8 <= rough.log_volume <= exact.log_volume + 5 * np.log1p(rough.gap)
-
-
-def test_points_on_a_line_have_the_obvious_interval():
-    ellipsoid = minimum_volume_ellipsoid([[1.0], [-3.0], [2.0]])
-    assert np.allclose(ellipsoid.semi_axes, 3.0)
-    centred = minimum_volume_ellipsoid([[1.0], [-3.0], [2.0]], symmetric=False)
-    assert np.allclose([centred.center[0], centred.semi_axes[0]], [-0.5, 2.5])
-
-
-@pytest.mark.slow
-def test_two_hundred_dimensions_and_five_thousand_points_reach_one_part_in_a_million():
-    points = np.random.default_rng(0).normal(size=(5000, 200))
-    ellipsoid = minimum_volume_ellipsoid(points, tol=1e-6)
-    assert contains(ellipsoid, points)
-    # About 0.2 ms a step on one core.
-    assert ellipsoid.iterations < 30_000
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,6 @@ def test_the_tables_of_a_tree_follow_from_its_pairs(order):
     np.testing.assert_allclose(found, theta, atol=1e-8)
 
 
-def test_pairs_that_are_noise_are_no_edges():
-    basis, theta = parities_of(np.multiply.outer(np.multiply.outer([0.3, 0.7], [0.6, 0.4]), [0.5, 0.3, 0.2]), 3)
-    noisy = theta + np.where(basis.orders == 2, 0.05, 0.0)
-    np.testing.assert_allclose(forest_parities(basis, theta, noisy, np.full(basis.size, 0.05**2)), theta, atol=1e-12)
-
-
 @pytest.mark.parametrize(("make", "N", "ratio"), [
     (tree, 20_000, 0.9),
     (tree, 1000, 0.95),

@@ -15,7 +15,6 @@ from dpgraph.bounds.parities import (
     parity_changes,
     shape_noise,
 )
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.parities import CHUNK, ParityBasis, character_table
 from dpgraph.problems.records.marginals import expected_error
 from dpgraph.releases.records import parities
@@ -174,31 +173,6 @@ def test_the_factors_of_laplace_noise_are_optimal_up_to_a_certified_gap(n, k):
     assert value <= np.exp(reference) * (1 + 1e-4)
 
 
-def test_weighting_the_orders_beats_noise_on_each_parity_alike():
-    n, loss = 16, np.array([3.0, 3.0, 1.0])
-    for law, moves, power in (("gaussian", parity_changes, 1), ("laplace", l1_changes, 2)):
-        best = shape_noise(np.full(n, 2), {False: loss}, sparsity=None, add_remove=False, law=law).loss
-        alike = loss.sum() * moves(np.full(n, 2), 3).sum(axis=1).max() ** power
-        assert alike / best > (3 if law == "gaussian" else 1.5)
-
-
-def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
-    sizes = np.arange(2, 24)
-    bound, w = parity_changes(sizes, 2), np.array([1.0, 1.0])
-    assert bound.shape == (1, 2)
-    equal = parity_changes(sizes[:3], 2) @ w
-    assert (parity_changes(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
-
-
-@each("sparsity, delta, adjacency", list(itertools.product([None, 2], [0.0, 1e-6], ["add-remove", "replace"])), parts=2)
-def test_the_error_that_is_expected_without_data_is_that_of_a_result(sparsity, delta, adjacency):
-    options = {"epsilon": 2.0, "delta": delta, "sparsity": sparsity, "adjacency": adjacency}
-    data = np.zeros((3000, 6), dtype=int)
-    result = dpgraph.private_marginals(data, 2, degree=0, rng=0, **options)
-    # The grid of a release is a 10,000th of its noise, and 22 numbers are rounded to it.
-    assert expected_error(6, 2, **options) == pytest.approx(result.expected_rmse, rel=1e-3)
-
-
 def test_the_error_that_is_expected_is_measured_where_nothing_is_projected_and_for_categories():
     sizes = (2, 3, 4)
     data = np.stack([np.random.default_rng(g).integers(0, q, 5000) for g, q in enumerate(sizes)], axis=1)
@@ -248,16 +222,3 @@ def test_a_record_more_moves_what_gets_noise_by_what_it_is_alone_and_within_the_
     move = sum(map(abs, alone)) if delta == 0 else math.sqrt(sum(number**2 for number in alone))
     (line,) = result.privacy.entries
     assert 0.5 * line.sensitivity < move <= line.sensitivity
-
-
-def test_products_of_doubles_are_told_exactly():
-    rng = np.random.default_rng(0)
-    factors, sums = rng.random(200), (np.rint(rng.normal(size=200) * 2.0**50), rng.normal(size=200))
-    exact = [Fraction(f) * (Fraction(a) + Fraction(b)) for f, a, b in zip(factors, *sums, strict=True)]
-    assert list(exact_sums(exact_products(factors, sums))) == exact
-
-
-@each("sizes", [0, [2, 1], [], True], parts=2)
-def test_sizes_that_are_none_are_refused(sizes):
-    with pytest.raises(InvalidParameterError):
-        expected_error(sizes, 1, epsilon=1.0)

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from dpgraph.linalg.parities import ParityBasis, character_table
-from dpgraph.projections import ConvexSet, PSDCone, dykstra
 from dpgraph.projections.moment_constraints import (
     MomentMatrix,
     NonnegativeTables,
-    conjunction_matrix,
-    parity_matrix,
     sparsity_rows,
 )
 from dpgraph.projections.moment_projection import project_by_admm
@@ -49,15 +46,6 @@ def test_moment_matrices_hold_the_scaled_moments_of_the_data_and_have_a_diagonal
 def expected_moments(monomials, scale):
     values = np.array(monomials)
     return values @ values.T / values.shape[1] * np.outer(scale, scale)
-
-
-def test_conjunctions_and_parities_are_inverse_transforms():
-    basis = ParityBasis([2] * 5, 3)
-    records = some_data([2] * 5)
-    theta = sum(basis.sums([records])) / 60
-    eta = basis.product_sums(iter([records.astype(float)])) / 60
-    assert np.allclose(conjunction_matrix(basis, 3) @ theta, eta)
-    assert np.allclose(parity_matrix(basis, 3) @ eta, theta)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -171,36 +159,6 @@ def test_for_categories_it_is_the_projection_onto_one_hot_moments_with_exactly_o
     reached = sum(np.sum((cone.forward(found.theta) - cone.forward(y)) ** 2) for cone in cones[:-1])
     assert reached == pytest.approx(expected, rel=1e-4)
     assert weights @ (found.theta - y) ** 2 == pytest.approx(reached)
-
-
-def test_a_projection_that_is_stopped_early_says_so():
-    _, y, weights, cones, rows, variances, _ = problem([2] * 8, 3, 4, 0.4)
-    found = project_by_admm(y, weights, cones, rows=rows, variances=variances, tol=1e-9, max_iter=1)
-    assert not found.converged
-
-
-class EqualMoments(ConvexSet):
-    """Matrices whose entries agree where their labels do, those of label 0 being 1."""
-
-    def __init__(self, labels):
-        self.labels = labels
-
-    def project(self, X):
-        means = np.bincount(self.labels.ravel(), weights=X.ravel()) / np.maximum(np.bincount(self.labels.ravel()), 1)
-        means[0] = 1.0
-        return means[self.labels]
-
-
-def test_with_positive_weights_on_all_moments_it_agrees_with_dykstra():
-    basis, y, _, cones, _, variances, _ = problem([2] * 6, 2, 2, 0.5)
-    side = 7
-    codes = basis.codes[:side]
-    labels = basis.lookup(codes[:, None] ^ codes[None, :])
-    reference = dykstra(y[labels], [PSDCone(), EqualMoments(labels)], tol=1e-9, max_iter=20_000)
-    multiplicities = np.bincount(labels.ravel(), minlength=basis.size).astype(float)
-    found = project_by_admm(y, multiplicities, cones[-1:], variances=variances, tol=1e-8, max_iter=5000)
-    assert reference.converged
-    assert np.abs(found.theta[labels] - reference.matrix).max() < 1e-6
 
 
 @pytest.mark.parametrize(

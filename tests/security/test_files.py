@@ -18,7 +18,6 @@ from dpgraph.datasets import read_csp, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result, save_result
-from tests import programs
 
 #: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
 ENOUGH = 400 * 2**20
@@ -121,21 +120,13 @@ def npy_header(shape):
     return buffer.getvalue()
 
 
-def write_result(path, content, *, method=zipfile.ZIP_DEFLATED, **changes):
+def write_result(path, content, *, method=zipfile.ZIP_STORED, **changes):
     """The file of some degrees with other members."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, member in (members | changes).items():
             archive.writestr(name, member)
-
-
-def metadata(content, **fields):
-    """The metadata of a file with other fields."""
-    with np.load(io.BytesIO(content)) as archive:
-        changed = json.loads(archive["metadata"].tobytes())
-    changed["fields"] |= fields
-    return as_npy(json.dumps(changed).encode())
 
 
 def as_npy(text):
@@ -145,28 +136,22 @@ def as_npy(text):
 
 
 BOMBS = {
-    "5e7 labels": lambda old: {"metadata.npy": metadata(old, nodes={"range": 50_000_000})},
-    "many ranges": lambda old: {"metadata.npy": metadata(old, nodes={"tuple": [{"range": 2**19}] * 1000})},
-    "a number of 10^18": lambda old: {"metadata.npy": metadata(old, nodes={"range": 10**18})},
-    "an array of 10^12": lambda _: {"values.npy": npy_header((10**12,))},
-    "an array of 10^9 x 10^9": lambda _: {"values.npy": npy_header((10**9, 10**9)) + bytes(800)},
-    "zeros": lambda _: {"values.npy": npy_header((2 * 10**7,)) + bytes(16 * 10**7)},
-    "nested text": lambda _: {"metadata.npy": as_npy(b"[" * 10**6)},
-    "text of empty lists": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 300_000 + b"0]")},
-    "long text": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 20_000_000 + b"0]")},
+    "an array of 10^12": {"values.npy": npy_header((10**12,))},
+    "an array of 10^9 x 10^9": {"values.npy": npy_header((10**9, 10**9)) + bytes(800)},
+    "nested text": {"metadata.npy": as_npy(b"[" * 10**6)},
+    "text of empty lists": {"metadata.npy": as_npy(b"[" + b"[]," * 300_000 + b"0]")},
 }
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_result_that_announces_or_unpacks_to_too_much_is_refused_in_little_memory(bomb, saved, tmp_path):
     path, (_, content) = tmp_path / "result.npz", saved[0]
-    write_result(path, content, **BOMBS[bomb](content))
-    assert path.stat().st_size < 2**20
+    write_result(path, content, **BOMBS[bomb])
     assert peak_of(lambda: load_result(path), InvalidParameterError, r"result\.npz") < ENOUGH
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_only_what_is_unpacked_in_pieces_is_unpacked(method, saved, tmp_path):
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_nothing_is_unpacked(method, saved, tmp_path):
     path, (_, content) = tmp_path / "result.npz", saved[0]
     zeros = npy_header((10**6,)) + bytes(8 * 10**6)
     write_result(path, content, method=method, **{"values.npy": zeros})
@@ -181,20 +166,6 @@ def test_an_array_that_is_named_often_is_unpacked_once(saved, tmp_path):
     changed["arrays"] *= 100_000
     write_result(path, content, **{"metadata.npy": as_npy(json.dumps(changed).encode())})
     assert equal(load_result(path), result)
-
-
-def test_a_result_that_shrinks_a_lot_is_saved_so_that_it_loads(tmp_path):
-    counts = np.zeros(2_000_000, dtype=np.int64)
-    counts[:3] = 5, 7, 9
-    privacy = dpgraph.private_degrees(nx.path_graph(3), epsilon=1.0).privacy
-    result = dpgraph.PrivateDegreeDistribution(counts, 2.0, privacy)
-    save_result(result, tmp_path / "result.npz")
-    assert equal(load_result(tmp_path / "result.npz"), result)
-
-
-def test_a_missing_result_is_the_systems_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load_result(tmp_path / "none.npz")
 
 
 HEADERS = {
@@ -212,11 +183,6 @@ def test_a_file_that_announces_more_than_it_holds_is_refused_in_little_memory(na
     path = tmp_path / (name + ".gz" * packed)
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert peak_of(lambda: read(path), DatasetError, "announces more") < 2**24
-
-
-def test_a_sparse_file_may_have_many_more_vertices_than_edges(tmp_path):
-    (tmp_path / "graph.txt").write_text("100000 1\n1 2 1\n")
-    assert read_sparse(tmp_path / "graph.txt")[0].shape == (100_000, 100_000)
 
 
 @pytest.mark.parametrize("command", ["covariance", "marginals"])
@@ -246,9 +212,3 @@ def test_pipes_are_read(pack):
         stream.write(pack(b"1 2\n2 3\n"))
     with open(reading, "rb"):
         assert read_sparse(f"/dev/fd/{reading}")[1] == (1, 2, 3)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="standard input has no name")
-def test_a_hyphen_reads_standard_input(tmp_path):
-    programs.dpgraph("convert", "-", tmp_path / "graph.txt", input="1 2\n2 3\n", check=True)
-    assert read_sparse(tmp_path / "graph.txt")[1] == (1, 2, 3)

@@ -1,6 +1,5 @@
 """Ctrl-C inside compiled kernels: it arrives as KeyboardInterrupt, soon, and ends the threads that computed."""
 
-import os
 import random
 import signal
 import threading
@@ -21,7 +20,7 @@ from dpgraph.sos.cut.bisection import anneal_balanced
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import anneal
 from dpgraph.sos.definiteness import sparse_semidefinite
-from dpgraph.threads import on_threads, thread_count
+from dpgraph.threads import on_threads
 from tests import programs
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
@@ -146,24 +145,6 @@ def test_an_error_on_one_thread_stops_the_others():
 
     with pytest.raises(ZeroDivisionError):
         on_threads(wait_or_fail, range(4))
-
-
-def test_threads_are_as_many_as_the_variables_and_the_affinity_allow(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
-    for variables, threads in (
-        ({}, 6),
-        ({"OMP_NUM_THREADS": "3"}, 3),
-        ({"OMP_NUM_THREADS": "4,2"}, 4),
-        ({"NUMBA_NUM_THREADS": "2", "OMP_NUM_THREADS": "3"}, 2),
-        ({"OMP_NUM_THREADS": "64"}, 6),
-        ({"OMP_NUM_THREADS": "0"}, 1),
-        ({"OMP_NUM_THREADS": "many"}, 6),
-    ):
-        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-            monkeypatch.delenv(name, raising=False)
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        assert thread_count() == threads
 
 
 PROGRAM = """

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph import PrivacyAccountant, edge_frame, strategies
+from dpgraph import PrivacyAccountant, edge_frame
 from dpgraph.datasets import read_edgelist
 from dpgraph.datasets.writers import WRITERS
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
@@ -38,62 +38,10 @@ def test_a_delta_whose_parts_would_underflow_is_refused(delta, mechanism):
     assert accountant.spent.delta == accountant.spent.epsilon == 0
 
 
-@each("delta", [-TINY, np.longdouble(1) - np.longdouble("1e-19"), np.longdouble("nan")], parts=2)
-def test_a_long_double_that_is_no_delta_is_refused(delta):
-    with pytest.raises(InvalidParameterError, match="delta must be"):
-        dpgraph.private_degrees(PATH, epsilon=1.0, delta=delta)
-
-
 def test_a_long_double_is_spent_as_the_double_next_to_it():
     report = dpgraph.private_degrees(PATH, epsilon=1.0, delta=np.longdouble("1e-6"), mechanism="gaussian").privacy
     assert report.delta == 1e-6
     assert type(report.delta) is float
-
-
-RANKED = {
-    "embedding": lambda rank, **budget: dpgraph.private_normalized_adjacency(PATH, rank=rank, **budget),
-    "similarities": lambda rank, **budget: dpgraph.private_node_similarities(PATH, rank=rank, **budget),
-    "projector": lambda rank, **budget: dpgraph.private_projector(np.eye(5), rank, sensitivity=1.0, **budget),
-    "spectrum": lambda rank, **budget: dpgraph.private_spectrum(np.eye(5), rank, sensitivity=1.0, **budget),
-    "cut": lambda rank, **budget: dpgraph.private_max_cut(PATH, mechanism=strategies.Coherence(rank=rank), **budget),
-    "communities": lambda rank, **budget: dpgraph.private_communities(PATH, communities=rank, **budget),
-    "marginals": lambda rank, **budget: dpgraph.private_marginals(np.zeros((5, 3)), rank, **budget),
-}
-
-
-@each(
-    "rank, name",
-    list(
-        itertools.product([np.array(1), np.array([1, 2]), np.array("auto"), np.array(["auto"]), [1], 2.0, True], RANKED)
-    ),
-    parts=2,
-)
-def test_a_rank_that_is_no_integer_is_refused(name, rank):
-    accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
-    with pytest.raises(InvalidParameterError, match="integer"):
-        RANKED[name](rank, epsilon=4.0, delta=1e-6, accountant=accountant)
-    assert accountant.spent.delta == accountant.spent.epsilon == 0
-
-
-QUERIES = {
-    "1-d": (sparse.coo_array(np.ones(3)), "two-dimensional"),
-    "1-d csr": (sparse.csr_array(np.ones(3)), "two-dimensional"),
-    "3-d": (sparse.coo_array(np.ones((2, 2, 3))), "two-dimensional"),
-    "dates": (np.full((2, 3), "2020", dtype="M8[D]"), "real numbers"),
-    "durations": (np.full((2, 3), 1, dtype="m8[s]"), "real numbers"),
-    "texts": (np.full((2, 3), "1"), "real numbers"),
-    "records": (np.zeros((2, 3), dtype=[("a", int)]), "real numbers"),
-    "complex": (sparse.csr_array(np.eye(3) * 1j), "real numbers"),
-}
-
-
-@each("kind", QUERIES, parts=2)
-def test_queries_that_are_no_matrix_of_numbers_are_refused(kind):
-    A, words = QUERIES[kind]
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidParameterError, match=words):
-        dpgraph.private_linear_queries(A, np.ones(3), epsilon=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == 0
 
 
 @each(
@@ -165,18 +113,12 @@ def test_a_table_with_a_column_twice_is_refused_before_the_debit():
 # --- files ------------------------------------------------------------------------------------------------------------
 
 FORMULAS = ("=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\rx", "'=1+1", "=")
-HARMLESS = ("1", "-5", "+1.5e3", "a=b", "'x", "", "x-1")
 
 
 @each("text", FORMULAS, parts=2)
 def test_a_text_that_a_spreadsheet_would_run_is_written_behind_an_apostrophe(text):
     cells = csv_text([text], [["x", text]])
     assert cells.count("'" + text) == 2
-
-
-@each("text", HARMLESS, parts=2)
-def test_other_texts_and_numbers_are_written_as_they_are(text):
-    assert csv_text([text, "x"], [[text], [-1.5]]).startswith(f"{text},x\n{text},-1.5")
 
 
 def test_a_published_table_holds_no_formula(tmp_path):

@@ -24,7 +24,7 @@ import numpy as np
 from dpgraph.sos.elimination import _grown
 columns, values = _grown(np.arange(2), np.ones(2), 4)
 assert values[:2].tolist() == [1.0, 1.0]
-assert type(_grown._cache).__name__ == "NullCache"
+assert type(_grown.dispatcher._cache).__name__ == "NullCache"
 """
 RUNS_ALL = """
 import networkx as nx
@@ -68,9 +68,6 @@ def test_every_compiled_function_goes_through_the_one_decorator():
     direct = [
         file.name
         for file in folder.rglob("*.py")
-        if any(
-            line.startswith(("from numba import", "import numba")) and ("njit" in line or "import numba" in line)
-            for line in file.read_text().splitlines()
-        )
+        if any(line.startswith(("from numba", "import numba")) for line in file.read_text().splitlines())
     ]
-    assert direct == ["compiled.py"]
+    assert direct == []

@@ -7,8 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph import max_2csp, max_cut
-from dpgraph.instance import TwoCSP
+from dpgraph import max_cut
 from dpgraph.sos.branching import metric_bound, prove
 from dpgraph.sos.branching.search import Incumbent, best_first
 from dpgraph.sos.cut.objective import DenseObjective
@@ -111,17 +110,3 @@ def test_dense_graphs_are_proven(n, degree, largest):
     result = max_cut(nx.gnp_random_graph(n, degree / n, seed=1), rng=0, search="optimal")
     assert (result.status, result.bound_kind) == ("optimal", "proven")
     assert largest in (None, result.value)
-
-
-def test_two_labels_are_proven_by_the_same_search():
-    rng = np.random.default_rng(0)
-    formula = TwoCSP(range(14), (0, 1))
-    for _ in range(60):
-        u, v = rng.choice(14, 2, replace=False)
-        clause = np.ones((2, 2))
-        clause[rng.integers(2), rng.integers(2)] = 0.0
-        formula.add_constraint(int(u), int(v), clause)
-    result = max_2csp(formula, search="optimal", rng=0)
-    best = max(formula.value(dict(enumerate(bits))) for bits in itertools.product((0, 1), repeat=14))
-    assert result.status == "optimal"
-    assert result.value == best

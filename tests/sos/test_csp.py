@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dpgraph.datasets import planted_csp
-from dpgraph.evaluate import csp_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.instance import TwoCSP
 
@@ -45,27 +44,6 @@ def test_constraints_on_the_same_pair_are_summed_in_either_direction():
     assert instance.value({"v": "b", "u": "a"}) == 3.0
 
 
-def test_a_unary_constraint_sees_its_own_variable_only():
-    instance = TwoCSP(3, 3)
-    instance.add_unary(2, [0.0, 1.0, 5.0])
-    values = {labels: instance.value(np.array(labels)) for labels in itertools.product(range(3), repeat=3)}
-    assert all(value == (0.0, 1.0, 5.0)[labels[2]] for labels, value in values.items())
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_max_k_cut_of_a_clique_is_a_turan_number(k):
-    instance = TwoCSP.from_networkx(nx.complete_graph(7), "max-k-cut", k)
-    best = max(instance.value(np.array(x)) for x in itertools.product(range(k), repeat=7))
-    assert best == nx.turan_graph(7, k).number_of_edges()
-
-
-def test_weights_of_max_k_cut_come_from_the_edge_attribute():
-    G = nx.Graph()
-    G.add_edge("s", "t", cost=2.5)
-    instance = TwoCSP.from_networkx(G, "max-k-cut", 3, weight="cost")
-    assert csp_value(instance, {"s": 0, "t": 1}) == 2.5
-
-
 def test_max_2_sat_counts_satisfied_clauses():
     clauses = [{"x": True, "y": True}, {"x": False, "y": True}, {"y": False}, {"x": True, "z": False}, {"x": True}]
     formula = nx.MultiGraph()
@@ -87,14 +65,6 @@ def test_a_unique_game_follows_the_direction_of_its_edges():
     assert instance.value({"u": "c", "v": "a"}) == 0.0
     with pytest.raises(InvalidGraphError, match="directed"):
         TwoCSP.from_networkx(game.to_undirected(), "unique-games", "abc")
-
-
-def test_relations_are_taken_from_the_edges():
-    G = nx.DiGraph()
-    G.add_edge(0, 1, relation=np.array([[0, 7], [1, 0]]))
-    instance = TwoCSP.from_networkx(G, "relations", 2)
-    assert instance.value({0: 0, 1: 1}) == 7.0
-    assert instance.value({0: 1, 1: 0}) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dpgraph import sos
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
-from dpgraph.problems.cut.exact import max_bisection, max_cut
+from dpgraph.problems.cut.exact import max_cut
 from dpgraph.sos.moments import relaxation
 from dpgraph.sos.moments.pseudo_distribution import (
     PseudoDistribution,
@@ -68,13 +68,6 @@ def test_max_cut_relaxations_have_their_known_values(graph, degree, value):
     relaxed = sos.lasserre(graph, degree)
     assert relaxed.value == pytest.approx(value, abs=1e-4)
     assert value - 1e-9 <= relaxed.upper_bound <= value + 1e-3
-
-
-@pytest.mark.slow
-def test_degree_4_of_the_petersen_graph_is_its_max_cut():
-    relaxed = lasserre(nx.petersen_graph(), 4)
-    assert relaxed.value == pytest.approx(12.0, abs=1e-4)
-    assert 12.0 <= relaxed.upper_bound <= 12.001
 
 
 def test_full_degree_gives_the_optimum():
@@ -152,88 +145,11 @@ def test_conditioning_by_reweighting_is_the_relaxation_with_the_label_pinned(see
     np.testing.assert_allclose(pd.condition("v0", label).second_moments(), again.second_moments(), atol=2e-4)
 
 
-def test_conditioning_on_the_gauge_of_a_symmetric_solution_pins_it():
-    """An odd cycle at degree 4 mixes its maximum cuts; given a vertex, the reweighted moments are still optimal."""
-    pd = lasserre(nx.cycle_graph(5), 4)
-    conditioned = pd.condition(0, 1)
-    assert conditioned.marginal(0)[1] == pytest.approx(1.0, abs=1e-6)
-    assert conditioned.value == pytest.approx(4.0, abs=1e-4)
-    assert np.linalg.eigvalsh(conditioned.second_moments())[0] >= -1e-5
-    mean = sum(pd.marginal(0)[a] * pd.condition(0, a).value for a in (0, 1))
-    assert mean == pytest.approx(pd.value, abs=1e-5)
-
-
-def test_independent_rounding_expects_the_value_minus_the_local_correlation():
-    pd = random_distribution(3, n=5)
-    rng = np.random.default_rng(0)
-    values = np.array([pd.instance.value(independent_rounding(pd, rng)) for _ in range(4000)])
-    expected = pd.value - local_correlation(pd, pd.instance)
-    assert abs(values.mean() - expected) <= 4.0 * values.std() / np.sqrt(values.size)
-    assert abs(values.mean() - pd.value) > 4.0 * values.std() / np.sqrt(values.size)  # the correction is seen
-    M = pd.instance.label_extended_graph()
-    assert local_correlation(pd, M) == pytest.approx(2.0 * local_correlation(pd, pd.instance))
-    x_independent = np.outer(pd.marginals().ravel(), pd.marginals().ravel())
-    assert M.multiply(x_independent).sum() == pytest.approx(2.0 * expected)
-
-
-@each("seed", range(40), parts=2)
-def test_local_correlation_is_bounded_by_global_correlation_and_the_spectrum(seed):
-    """LC of C^(1/2) Y C^(1/2) <= (|Y_r|_F sqrt(GC) + (1 - 1/q) (sigma_{r+1}(Y) + max |Y_ii|)) sum(c)."""
-    rng = np.random.default_rng(seed)
-    n, q = 4 + seed % 3, 2 + seed % 2
-    pd = random_distribution(seed, n, q)
-    size = n * q
-    Y = rng.standard_normal((size, size)) * rng.random() ** 3
-    Y = Y + Y.T
-    c = rng.random(n) + 0.1
-    root = np.repeat(np.sqrt(c), q)
-    correlation = local_correlation(pd, root[:, None] * Y * root)
-    own = max(np.linalg.norm(Y[i * q : (i + 1) * q, i * q : (i + 1) * q], 2) for i in range(n))
-    gc = global_correlation(pd, c)
-    sigma = np.linalg.svd(Y, compute_uv=False)
-    for r in range(size):
-        rest = sigma[r] if r < size else 0.0
-        bound = np.sqrt(np.sum(sigma[:r] ** 2)) * np.sqrt(gc) + (1.0 - 1.0 / q) * (rest + own)
-        assert abs(correlation) <= bound * c.sum() + 1e-9
-
-
-def test_global_correlation_of_independent_and_of_equal_variables():
-    instance = TwoCSP(2, 2)
-    uniform = actual_distribution(instance, list(itertools.product(range(2), repeat=2)), np.full(4, 0.25), 2)
-    equal = actual_distribution(instance, [(0, 0), (1, 1)], np.full(2, 0.5), 2)
-    # each of the four covariances of a pair is 1/4 in absolute value, where there is one
-    assert global_correlation(uniform) == pytest.approx(2 * 0.25 * 4 / 16)
-    assert global_correlation(equal) == pytest.approx(4 * 0.25 * 4 / 16)
-    assert global_correlation(equal, [1, 0]) == pytest.approx(4 / 16)
-    fixed = actual_distribution(instance, [(0, 1)], [1.0], 2)
-    assert global_correlation(fixed) == 0.0
-
-
-def test_conditioning_drops_the_variance_by_the_announced_amount():
-    from dpgraph.sos.moments.rounding import expected_drops
-
-    pd = random_distribution(11, n=4, q=3, degree=3)
-    variance = np.sum(pd.marginals() * (1.0 - pd.marginals())) / 4
-    for i in range(4):
-        after = 0.0
-        for a, p in enumerate(pd.marginals()[i]):
-            if p > 1e-9:
-                m = pd.condition(f"v{i}", a).marginals()
-                after += p * np.sum(m * (1.0 - m)) / 4
-        assert variance - after == pytest.approx(expected_drops(pd, np.full(4, 0.25))[i], abs=1e-12)
-
-
 def test_operator_splitting_and_interior_points_agree_and_are_both_proven():
     G = nx.circulant_graph(9, [1, 2])
     values = [lasserre(G, 2, solver=solver) for solver in ("clarabel", "scs")]
     assert values[0].value == pytest.approx(values[1].value, rel=1e-4)
     assert all(v.value - 1e-3 <= v.upper_bound <= v.value + 1e-2 for v in values)
-
-
-@each("degree", [0, 1, 3, 2.5, True], parts=2)
-def test_odd_degrees_are_refused(degree):
-    with pytest.raises(InvalidParameterError, match="even"):
-        lasserre(nx.path_graph(3), degree)
 
 
 def test_what_a_pseudo_distribution_does_not_know_is_refused():
@@ -271,13 +187,6 @@ def test_max_cut_by_moments_is_sandwiched_for_weights_of_either_sign(options):
             assert result.upper_bound <= best + 0.05 * abs(M).sum()
 
 
-@each("q", [2, 4, 9], parts=2)
-def test_an_instance_without_constraints_is_solved(q):
-    relaxed = lasserre(TwoCSP(1, q), 2)
-    assert relaxed.value == 0.0
-    assert 0.0 <= relaxed.upper_bound < 1e-6
-
-
 def test_a_relaxation_says_whether_the_solver_stopped_before_it_was_accurate(monkeypatch):
     instance = random_instance(0, n=4)
     assert lasserre(instance, 4).status == "optimal"
@@ -287,7 +196,61 @@ def test_a_relaxation_says_whether_the_solver_stopped_before_it_was_accurate(mon
     assert stopped.upper_bound >= max_2csp(instance, rng=0).value
 
 
-@each("solve", [max_bisection, max_cut], parts=2)
-def test_a_tolerance_that_would_not_be_used_is_refused(solve):
-    with pytest.raises(InvalidParameterError, match="tol is for"):
-        solve(nx.cycle_graph(5), degree=4, tol=1e-9)
+def test_conditioning_drops_the_variance_by_the_announced_amount():
+    from dpgraph.sos.moments.rounding import expected_drops
+
+    pd = random_distribution(11, n=4, q=3, degree=3)
+    variance = np.sum(pd.marginals() * (1.0 - pd.marginals())) / 4
+    for i in range(4):
+        after = 0.0
+        for a, p in enumerate(pd.marginals()[i]):
+            if p > 1e-9:
+                m = pd.condition(f"v{i}", a).marginals()
+                after += p * np.sum(m * (1.0 - m)) / 4
+        assert variance - after == pytest.approx(expected_drops(pd, np.full(4, 0.25))[i], abs=1e-12)
+
+
+def test_global_correlation_of_independent_and_of_equal_variables():
+    instance = TwoCSP(2, 2)
+    uniform = actual_distribution(instance, list(itertools.product(range(2), repeat=2)), np.full(4, 0.25), 2)
+    equal = actual_distribution(instance, [(0, 0), (1, 1)], np.full(2, 0.5), 2)
+    # each of the four covariances of a pair is 1/4 in absolute value, where there is one
+    assert global_correlation(uniform) == pytest.approx(2 * 0.25 * 4 / 16)
+    assert global_correlation(equal) == pytest.approx(4 * 0.25 * 4 / 16)
+    assert global_correlation(equal, [1, 0]) == pytest.approx(4 / 16)
+    fixed = actual_distribution(instance, [(0, 1)], [1.0], 2)
+    assert global_correlation(fixed) == 0.0
+
+
+def test_independent_rounding_expects_the_value_minus_the_local_correlation():
+    pd = random_distribution(3, n=5)
+    rng = np.random.default_rng(0)
+    values = np.array([pd.instance.value(independent_rounding(pd, rng)) for _ in range(4000)])
+    expected = pd.value - local_correlation(pd, pd.instance)
+    assert abs(values.mean() - expected) <= 4.0 * values.std() / np.sqrt(values.size)
+    assert abs(values.mean() - pd.value) > 4.0 * values.std() / np.sqrt(values.size)  # the correction is seen
+    M = pd.instance.label_extended_graph()
+    assert local_correlation(pd, M) == pytest.approx(2.0 * local_correlation(pd, pd.instance))
+    x_independent = np.outer(pd.marginals().ravel(), pd.marginals().ravel())
+    assert M.multiply(x_independent).sum() == pytest.approx(2.0 * expected)
+
+
+@each("seed", range(40), parts=2)
+def test_local_correlation_is_bounded_by_global_correlation_and_the_spectrum(seed):
+    """LC of C^(1/2) Y C^(1/2) <= (|Y_r|_F sqrt(GC) + (1 - 1/q) (sigma_{r+1}(Y) + max |Y_ii|)) sum(c)."""
+    rng = np.random.default_rng(seed)
+    n, q = 4 + seed % 3, 2 + seed % 2
+    pd = random_distribution(seed, n, q)
+    size = n * q
+    Y = rng.standard_normal((size, size)) * rng.random() ** 3
+    Y = Y + Y.T
+    c = rng.random(n) + 0.1
+    root = np.repeat(np.sqrt(c), q)
+    correlation = local_correlation(pd, root[:, None] * Y * root)
+    own = max(np.linalg.norm(Y[i * q : (i + 1) * q, i * q : (i + 1) * q], 2) for i in range(n))
+    gc = global_correlation(pd, c)
+    sigma = np.linalg.svd(Y, compute_uv=False)
+    for r in range(size):
+        rest = sigma[r] if r < size else 0.0
+        bound = np.sqrt(np.sum(sigma[:r] ** 2)) * np.sqrt(gc) + (1.0 - 1.0 / q) * (rest + own)
+        assert abs(correlation) <= bound * c.sum() + 1e-9

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 
 
@@ -46,16 +45,6 @@ def test_sparse_and_factored_objectives_agree_with_dense_ones():
         np.testing.assert_allclose(other.multiply(X), dense.multiply(X), atol=1e-12)
         np.testing.assert_allclose(other.row_norms(), dense.row_norms())
         assert np.all(other.absolute_row_sums() >= dense.absolute_row_sums() - 1e-12)
-
-
-def test_coordinate_ascent_takes_the_same_steps_on_every_kind_of_objective():
-    rng = np.random.default_rng(2)
-    for other, dense in pairs(rng):
-        V = rng.standard_normal((12, 4))
-        V /= np.linalg.norm(V, axis=1, keepdims=True)
-        W = V.copy()
-        assert other.ascend(V, 3, 0.0)[1] == pytest.approx(dense.ascend(W, 3, 0.0)[1])
-        np.testing.assert_allclose(V, W, atol=1e-10)
 
 
 def test_the_gain_of_a_sweep_is_the_growth_of_the_relaxation_and_never_negative():
@@ -115,19 +104,3 @@ def test_contraction_keeps_the_value_of_every_cut_that_respects_the_groups():
             w = np.array([1.0, -1.0, 1.0])
             merged = np.array([w[0], -w[0], w[1], w[2], -w[1]])
             assert again.values(w) == pytest.approx(small.values(merged))
-
-
-def test_a_factored_objective_is_never_expanded():
-    n = 200_000  # an n x n array would take 320 GB
-    rng = np.random.default_rng(6)
-    objective = FactoredObjective(rng.standard_normal((n, 2)), np.diag([1.0, -1.0]))
-    V = rng.standard_normal((n, 2))
-    V /= np.linalg.norm(V, axis=1, keepdims=True)
-    objective.ascend(V, 1, 0.0)
-    assert objective.is_semidefinite(np.full(n, 2.0 * n)) is True
-    assert objective.contract(np.arange(n) // 2, np.ones(n)).n_vertices == n // 2
-
-
-def test_factor_and_core_must_fit():
-    with pytest.raises(InvalidParameterError, match=r"core \(r, r\); got \(4, 2\) and \(3, 3\)"):
-        FactoredObjective(np.ones((4, 2)), np.eye(3))

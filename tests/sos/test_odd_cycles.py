@@ -2,17 +2,15 @@
 
 import itertools
 from fractions import Fraction
-from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph import max_bisection, max_cut
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph import max_cut
 from dpgraph.sos.branching import odd_cycles
-from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
+from dpgraph.sos.cut.objective import SparseObjective
 
 
 def torus(side, seed):
@@ -99,18 +97,3 @@ def test_sparse_graphs_are_proven_by_default():
 def test_the_linear_programme_finds_a_cut_that_the_local_search_missed():
     before = max_cut(torus(20, 2), rng=0, local_search=False, seeds=0, rounds=1, search="optimal")
     assert before.status == "optimal"
-
-
-def test_branching_is_refused_where_nothing_branches():
-    for problem in (max_bisection, partial(max_cut, degree=4)):
-        with pytest.raises(InvalidParameterError, match="search='optimal'"):
-            problem(nx.petersen_graph(), search="optimal")
-    with pytest.raises(InvalidParameterError, match="factors"):
-        max_cut(FactoredObjective(np.ones((4, 1)), np.eye(1)), search="optimal")
-
-
-@pytest.mark.parametrize(("n", "degree"), [(40, 8), (60, 6), (100, 4)])
-def test_sparse_graphs_of_either_kind_of_bound_are_proven(n, degree):
-    """The linear programme is tighter at degree 4, the relaxation at degree 8: a proof starts from both."""
-    graph = nx.gnm_random_graph(n, n * degree // 2, seed=0)
-    assert max_cut(graph, rng=0, search="optimal", time_limit=60).status == "optimal"

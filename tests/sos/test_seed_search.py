@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
 from dpgraph.problems.cut.exact import max_bisection, max_cut
@@ -96,20 +95,6 @@ def test_sampled_leaves_prove_no_more_than_the_root():
     assert len(found.nodes) == 2
 
 
-def test_a_wide_beam_keeps_every_assignment_of_the_seeds_of_largest_drop():
-    found = run("beam", beam=4)
-    assert {leaf.pins for leaf in found.nodes} == {((0, a), (1, b)) for a in (0, 1) for b in (0, 1)}
-    assert found.upper_bound == 10.0
-    open_ = run("beam", beam=4, lower_bound=9.0)  # each label 1 lowers the bound by one: only 0 can still beat 9
-    assert [leaf.pins for leaf in open_.nodes] == [((0, 0), (1, 0))]
-
-
-def test_a_beam_keeps_the_best_nodes_and_the_bounds_of_the_others():
-    found = run("beam", beam=1)
-    assert [leaf.pins for leaf in found.nodes] == [((0, 1), (1, 1))]
-    assert found.upper_bound == 10.0  # of the node dropped first
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("degree", [2, 4])
 def test_every_mode_bounds_and_finds_the_largest_cut(mode, degree):
@@ -129,15 +114,3 @@ def test_every_mode_solves_bisections_and_csps(mode):
     colours = TwoCSP.from_networkx(nx.wheel_graph(6), "coloring", 3)
     result = max_2csp(colours, seeds=2, search=mode, rng=0)
     assert result.value == 9.0 <= result.upper_bound
-
-
-def test_all_assignments_are_never_bounded_worse_than_a_beam():
-    G = nx.gnp_random_graph(14, 0.5, seed=5)
-    narrow, full = (max_cut(G, seeds=6, beam=beam, rng=0, sweeps=1).upper_bound for beam in (1, 32))
-    assert full <= narrow + 1e-6
-
-
-@pytest.mark.parametrize("solve", [max_cut, max_bisection])
-def test_unknown_modes_are_refused(solve):
-    with pytest.raises(InvalidParameterError, match="search must be one of"):
-        solve(nx.path_graph(4), search="random")

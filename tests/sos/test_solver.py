@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.cut import solver
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
@@ -66,34 +64,6 @@ def test_a_planted_cut_is_recovered_from_a_factored_objective():
     assert solution.value <= solution.upper_bound <= 1.01 * solution.value
 
 
-def test_the_solution_is_a_function_of_the_seed():
-    objective = random_objective("dense", 3)
-    runs = [solve_max_cut(objective, SolverOptions(seeds=3, rounds=10, sweeps=10), rng=5) for _ in range(2)]
-    assert runs[0].value == runs[1].value
-    assert runs[0].upper_bound == runs[1].upper_bound
-    assert runs[0].trace == runs[1].trace
-    np.testing.assert_array_equal(runs[0].labels, runs[1].labels)
-
-
-def test_seeds_tighten_the_bound_and_lower_the_global_correlation():
-    rng = np.random.default_rng(1)
-    M = np.triu(rng.standard_normal((16, 16)), 1)
-    objective = DenseObjective(M + M.T)
-    plain = solve_max_cut(objective, SolverOptions(seeds=0, sweeps=20), rng=0)
-    pinned = solve_max_cut(objective, SolverOptions(seeds=5, beam=8, sweeps=20), rng=0)
-    assert len(plain.trace) == 1
-    assert pinned.upper_bound < plain.upper_bound
-    assert pinned.global_correlation < plain.global_correlation
-
-
-def test_bad_arguments_are_refused_by_name():
-    for name, number in (("seeds", -1), ("rounds", 0), ("beam", 0), ("starts", 0), ("tol", 0.0), ("tol", 2.0)):
-        with pytest.raises(InvalidParameterError, match=f"{name} must be .*; got {number}"):
-            SolverOptions(**{name: number})
-    with pytest.raises(InvalidParameterError, match="target_correlation must be a number; got nan"):
-        SolverOptions(target_correlation=float("nan"))
-
-
 def test_a_local_optimum_of_too_small_a_rank_is_left_by_widening():
     # The relaxation of a long odd cycle needs little rank; started from rank 1 every cut is a local optimum.
     n = 25
@@ -111,14 +81,3 @@ def test_without_convergence_the_bound_is_still_a_bound():
     solution = solve_low_rank(objective, np.random.default_rng(0), max_sweeps=1, tol=1e-9)
     assert not solution.converged
     assert solution.certificate.bound >= best_value(objective)
-
-
-def test_a_search_ends_once_it_finds_the_same_again(monkeypatch):
-    A = np.triu(np.random.default_rng(0).random((70, 70)) < 0.3, 1).astype(float)
-    objective, searches = SparseObjective(sparse.csr_array(A + A.T)), []
-    improve = solver.improve
-    monkeypatch.setattr(
-        solver, "improve", lambda *args, **options: searches.append(options) or improve(*args, **options)
-    )
-    solve_max_cut(objective, SolverOptions(patient=True), 0)
-    assert 3 <= len(searches) < 8  # of seven short ones and a long one

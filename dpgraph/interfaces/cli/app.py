@@ -174,7 +174,7 @@ def _complain(message: str, status: int) -> int:
 
 #: Arguments that a message may advise, and that commands have as options.
 _ADVISED = (
-    "coherence|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
+    "coherence|columns|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
     "unknown|weight"
 )
 _ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")

@@ -12,8 +12,16 @@ from dpgraph import datasets
 from dpgraph.arguments import check_epsilon
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.interfaces.benchmark.base import Task
-from dpgraph.interfaces.benchmark.runs import TASKS, Plan, PublicGraph, Run, Table, carried_out
+from dpgraph.interfaces.benchmark import (
+    TASKS,
+    PublicGraph,
+    Table,
+    as_markdown,
+    carried_out,
+    cells_of,
+    panels_of,
+    runs_of,
+)
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
 from dpgraph.interfaces.cli.options import argument, option, written
@@ -65,18 +73,26 @@ class Benchmark(GraphReading):
 
     def run(self) -> None:
         """Check everything, then run, then write means and intervals."""
-        from dpgraph.interfaces.benchmark.summary import as_markdown, cells_of, panels_of
-
-        plan = self._plan()
+        mechanisms, seeds = _parts(self.mechanism or ()), range(self.seed, self.seed + self.runs)
+        problems, budgets = self._checked(mechanisms)
         require_outputs(replace(self, output=None) if self.output == STDOUT else self)
         self._require_graphs()
-        table = Table(show) if self.output == STDOUT else Table() if self.output is None else Table.read(self.output)
+        shown = self.output == STDOUT  # the runs have standard output
+        table = Table(show if shown else lambda _: None) if shown or self.output is None else Table.read(self.output)
         graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
         note("NOT PRIVATE: exact numbers, for public graphs only")
-        runs = self._carry_out(plan, graphs, table)
-        cells = cells_of((run, table.outcomes[run.key]) for run in runs)
-        text = as_markdown(cells)
-        shown = self.output == STDOUT  # the runs have standard output
+        runs = [
+            (graph, run)
+            for graph in graphs
+            for problem in problems
+            for run in runs_of(graph, problem, mechanisms, budgets, seeds)
+        ]
+        missing = [(graph, run) for graph, run in runs if run not in table.outcomes]
+        for graph, run in (bar := tqdm(missing, desc="runs", disable=not self.progress)):
+            bar.set_postfix_str(f"{graph.name}, {run.problem}, {run.mechanism}")
+            table.add(run, carried_out(graph, run))
+        cells = cells_of((run, table.outcomes[run]) for _, run in runs)
+        text = as_markdown(cells, self.delta)
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
@@ -87,17 +103,25 @@ class Benchmark(GraphReading):
         if shown:
             note(text.rstrip("\n"))
 
-    def _plan(self) -> Plan:
-        """What is asked for, or an error."""
+    def _checked(self, mechanisms: Sequence[str]) -> tuple[list[str], list[tuple[float, float]]]:
+        """Problems and budgets that are asked for, or an error."""
         if self.runs < 1:
             raise InvalidParameterError(f"--runs must be at least 1; got {self.runs}")
         if self.seed < 0:
             raise InvalidParameterError(f"--seed must be at least 0; got {self.seed}")
-        epsilons = [check_epsilon(number) for number in _numbers(_parts(self.epsilon or _EPSILONS))]
-        problems, mechanisms = _parts(self.problem or _PROBLEMS), _parts(self.mechanism or ())
+        epsilons = sorted({check_epsilon(number) for number in _numbers(_parts(self.epsilon or _EPSILONS))})
+        problems = list(dict.fromkeys(_parts(self.problem or _PROBLEMS)))
+        problems = list(TASKS) if "all" in problems else problems
         if not epsilons or not problems:
             raise InvalidParameterError("--epsilon takes at least one number, and --problem at least one name")
-        return Plan(problems, mechanisms, epsilons, self.delta, self.runs, self.seed).checked()
+        for name in problems:
+            if name not in TASKS:
+                raise InvalidParameterError(f"--problem must be all or some of {', '.join(TASKS)}; got {name!r}")
+        known = dict.fromkeys(name for problem in problems for name in (*TASKS[problem].usual, *TASKS[problem].others))
+        for name in mechanisms:
+            if name not in known:
+                raise InvalidParameterError(f"--mechanism must be some of {'; '.join(known)}; got {name!r}")
+        return problems, [(epsilon, self.delta) for epsilon in epsilons]
 
     def _require_graphs(self) -> None:
         """Refuse bad options and names before any graph is read."""
@@ -113,20 +137,6 @@ class Benchmark(GraphReading):
         if graph.adjacency.nnz == 0:
             raise InvalidGraphError(f"{graph.name} has no edges: nothing can be measured")
         return graph
-
-    def _carry_out(self, plan: Plan, graphs: Sequence[PublicGraph], table: Table) -> list[Run]:
-        """All runs; those that the table does not hold are done, graph by graph and problem by problem."""
-        groups = [(graph, problem, list(plan.of(graph, problem))) for graph in graphs for problem in plan.problems]
-        missing = sum(run.key not in table.outcomes for *_, runs in groups for run in runs)
-        with tqdm(total=missing, desc="runs", disable=not self.progress) as bar:
-            for graph, problem, runs in groups:
-                task: Task = TASKS[problem](graph.adjacency)
-                for run in runs:
-                    if run.key not in table.outcomes:
-                        bar.set_postfix_str(f"{graph.name}, {problem}, {run.mechanism}")
-                        table.add(run, carried_out(task, run))
-                        bar.update()
-        return [run for *_, runs in groups for run in runs]
 
 
 def _parts(texts: Sequence[str]) -> list[str]:

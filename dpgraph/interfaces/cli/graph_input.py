@@ -14,10 +14,9 @@ import numpy as np
 
 from dpgraph import datasets
 from dpgraph.arguments import check_choice
-from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
-from dpgraph.inputs.edge_tables import NameRules
 from dpgraph.inputs.graphs import as_graph
+from dpgraph.inputs.public_nodes import numbered, vertex_lines
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
 from dpgraph.interfaces.cli.outputs import say
@@ -66,6 +65,9 @@ class GraphReading:
         metavar="exact|strip|casefold",
     )
     encoding: str = _reads("utf-8", "How the text is written: cp1252, say, for files of older Windows programs.")
+    columns: str | None = _reads(
+        None, "The two columns of a table that hold the ends of an edge. Default: the first two.", metavar="NAME,NAME"
+    )
     format: str = _reads("auto", f"auto, or one of {', '.join(get_args(datasets.readers.Format)[1:])}.", metavar="NAME")
     symmetrize: bool = _reads(
         False,
@@ -100,9 +102,19 @@ class GraphReading:
             header=answers[self.header],  # type: ignore[arg-type]
             weight=weight,
             symmetrize=self.symmetrize,
-            rules=NameRules(self.unknown, self.normalize),  # type: ignore[arg-type]  # which say what they take
+            unknown=self.unknown,  # type: ignore[arg-type]
+            normalize=self.normalize,  # type: ignore[arg-type]
             encoding=self.encoding,
+            columns=self._ends(),
         )
+
+    def _ends(self) -> tuple[str, str] | None:
+        if self.columns is None:
+            return None
+        first, comma, second = (part.strip() for part in self.columns.partition(","))
+        if not first or not second or not comma:
+            raise InvalidParameterError(f"--columns takes two names with a comma between; got {self.columns!r}")
+        return first, second
 
     def file(self, graph: str) -> Path | None:
         """The file of this name, or None if it may be a dataset."""
@@ -121,8 +133,8 @@ class GraphReading:
             close = [] if graph in known else difflib.get_close_matches(graph, known, n=1)
             meant = f" (did you mean the dataset {close[0]}?)" if close else ""
             raise InvalidParameterError(
-                "--nodes, --format, --labels, --header, --unknown, --normalize, --encoding and --symmetrize describe a "
-                f"file; there is no file {graph!r}{meant}, and a dataset needs none of them"
+                "--nodes, --format, --labels, --header, --unknown, --normalize, --encoding, --columns and --symmetrize "
+                f"describe a file; there is no file {graph!r}{meant}, and a dataset needs none of them"
             )
         if weight is not None and graph in known and known[graph].collection != "gset":
             raise InvalidParameterError(f"--weight: the edges of dataset {graph} have no weights")
@@ -146,13 +158,11 @@ class GraphReading:
                     "--nodes must be the word file, a number, or the name of a file of one vertex a line; got "
                     f"{self.nodes!r}"
                 ) from None
-        lines = [line.strip() for line in read_text(path).splitlines()]
-        try:
-            return [line if self.labels == "str" else int(line) for line in lines if line]
-        except ValueError:
-            if self.labels == "auto":
-                return [line for line in lines if line]
-            raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)") from None
+        names = vertex_lines(Path(path), self.encoding)
+        vertices = names if self.labels == "str" else numbered(names)
+        if self.labels == "int" and vertices is names:
+            raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)")
+        return list(vertices)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,32 +177,13 @@ class GraphFile(GraphReading):
     )
     weight: str | None = _reads(
         None,
-        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
-        "edge of a graph format. Default: every edge counts 1.",
+        "Use weights: the column of this name in a header line (else the third column), or the edge attribute of a "
+        "graph format. Default: every edge counts 1.",
     )
 
     def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
         return self.read_graph(self.graph, self.weight)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphRequest(GraphFile):
-    """A graph whose weights count, with the public bound on them."""
-
-    max_weight: float | None = _reads(
-        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
-    )
-
-    def weights(self) -> dict[str, Any]:
-        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute."""
-        if self.weight is not None and self.max_weight is None:
-            raise InvalidParameterError(
-                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
-            )
-        if self.weight is None and self.max_weight is not None:
-            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
-        return {"weight": None if self.weight is None else "weight", "max_weight": self.max_weight}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,15 +239,26 @@ class Rehearsal(GraphFile):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(Rehearsal, Release, GraphRequest):
-    """A command that publishes something of a graph."""
+class GraphRelease(Rehearsal, Release):
+    """A command that publishes something of a graph, whose weights count up to a public bound."""
+
+    max_weight: float | None = _reads(
+        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
+    )
 
     def _arguments(self) -> dict[str, Any]:
+        if self.weight is not None and self.max_weight is None:
+            raise InvalidParameterError(
+                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
+            )
+        if self.weight is None and self.max_weight is not None:
+            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
         # The matrix of a file is symmetric, and has one attribute.
-        given = super()._arguments()
+        weight, given = None if self.weight is None else "weight", super()._arguments()
         last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
         reading = ("weight", "max_weight", "symmetrize", *last)
-        return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
+        kept = {name: value for name, value in given.items() if name not in reading}
+        return kept | {"weight": weight, "max_weight": self.max_weight} | last
 
 
 def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:

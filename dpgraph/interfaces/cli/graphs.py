@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from dpgraph.instance import TwoCSP
-    from dpgraph.problems.strategy import Registry
+    from dpgraph.problems.driver import Registry
 
 _REGULARIZATION = (
     "auto (a multiple of the average degree, released privately) or a public number, added to every degree. "
@@ -37,7 +37,7 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     command = "max-cut"
     function = "private_max_cut"
-    strategies = "dpgraph.problems.cut.strategies:CUTS"
+    strategies = "dpgraph.problems.labels:CUTS"
     reported = (
         "mechanism",
         "estimated_value",
@@ -123,7 +123,7 @@ class CSP(Rehearsal, StrategyRelease):
 
     def _registry(self) -> Registry:
         # Edges have other strategies than tables.
-        from dpgraph.problems.csp.strategies import EDGES, TABLES
+        from dpgraph.problems.labels import EDGES, TABLES
 
         return EDGES if self.adjacency == "edge" else TABLES
 

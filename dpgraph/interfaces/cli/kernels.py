@@ -46,8 +46,8 @@ class Compile:
             with warnings.catch_warnings(), contextlib.suppress(MechanismHalted), no_python():
                 warnings.simplefilter("ignore")
                 call()
-        compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
-        kept = sum(sum(kernel.stats.cache_hits.values()) for kernel in KERNELS)
+        compiled = sum(sum(kernel.dispatcher.stats.cache_misses.values()) for kernel in KERNELS)
+        kept = sum(sum(kernel.dispatcher.stats.cache_hits.values()) for kernel in KERNELS)
         say(f"{compiled} inner loops were compiled, {kept} had been kept")
 
 
@@ -63,7 +63,6 @@ def calls() -> list[Callable[[], object]]:
     of_sparse: list[Callable[..., object]] = [
         partial(dpgraph.private_subgraph_counts, patterns=PATTERNS, epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
-        lambda G: dpgraph.private_synthetic_graph(G, epsilon=4.0).sample(),
         *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
         *(
             partial(cut, **budget, mechanism=mechanism)
@@ -73,6 +72,7 @@ def calls() -> list[Callable[[], object]]:
     ]
     return [
         _count_in_a_block,
+        lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0).sample(),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.max_cut, weighted, weight="weight"),
         partial(dpgraph.max_cut, large, sweeps=10),

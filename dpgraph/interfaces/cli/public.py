@@ -63,10 +63,10 @@ class Check(GraphFile):
         if path is None:
             raise DatasetError(f"no such file: {self.graph}")
         reading = self.reading(self.weight)
-        graph, summary = replace(reading, rules=replace(reading.rules, unknown="drop")).read(path)
+        graph, summary = replace(reading, unknown="drop").read(path)
         if summary is not None:
             say(str(summary()))
-            if reading.rules.unknown == "raise":
+            if reading.unknown == "raise":
                 reading.read(path)  # and say what else would be refused
             return
         if isinstance(graph, tuple):

@@ -31,7 +31,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.result import csv_text, label_texts
 
 if TYPE_CHECKING:
-    from dpgraph.problems.strategy import Registry
+    from dpgraph.problems.driver import Registry
 
 #: Header and columns.
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]

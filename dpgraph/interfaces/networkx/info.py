@@ -68,21 +68,13 @@ _FUNCTIONS = {
     "transitivity": "The transitivity of dpgraph.private_transitivity, in [0, 1]; delta is not spent.",
     "volume": f"The sum of the degrees of S with noise. {_PARTITION}",
 }
-#: Parameters beside the budget, where they are not those of :data:`_WEIGHT`.
-_PARAMETERS: dict[str, dict[str, str]] = {
-    "attribute_assortativity_coefficient": {},
-    "attribute_mixing_matrix": {},
-    "degree_centrality": {},
-    "densest_subgraph": {},
-    "edge_connectivity": {},
-    "number_connected_components": {},
-    "partition_quality": {},
-    "density": {},
-    "label_propagation_communities": {},
-    "transitivity": {},
-    "triangles": {},
-    "one_exchange": _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
-}
+#: Functions that count every edge once.
+_UNWEIGHTED = (
+    "attribute_assortativity_coefficient", "attribute_mixing_matrix", "degree_centrality", "density",
+    "densest_subgraph", "edge_connectivity", "label_propagation_communities", "number_connected_components",
+    "partition_quality", "transitivity", "triangles",
+)  # fmt: skip
+_MECHANISM = {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."}
 
 #: Calls that are not ``nx.NAME(G, ...)``: module of the function and its arguments.
 _CALLS = {
@@ -128,7 +120,9 @@ def get_info() -> dict[str, Any]:
             name: {
                 "additional_docs": f"{text} (epsilon, delta)-differentially private. "
                 f"Example: ``nx.{_CALLS.get(name, f'{name}(G')}, backend='dpgraph', epsilon=1.0)``",
-                "additional_parameters": _BUDGET | _PARAMETERS.get(name, _WEIGHT),
+                "additional_parameters": _BUDGET
+                | ({} if name in _UNWEIGHTED else _WEIGHT)
+                | (_MECHANISM if name == "one_exchange" else {}),
             }
             for name, text in _FUNCTIONS.items()
         }

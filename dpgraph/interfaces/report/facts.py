@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from dpgraph.interfaces.report.result import Report
+    from dpgraph.results.communities import PrivateCommunities
     from dpgraph.results.degrees import PrivateDegreeDistribution
 
 #: An interval that holds this part of all that is possible says nothing.
@@ -74,8 +75,7 @@ def facts_of(report: Report) -> list[Fact]:
         Fact("connections", *edges, most=pairs),
         Fact("connections of a node, on average", *_scaled(edges, 2 / n), most=n - 1.0, digits=1),
         Fact("triangles", counts.counts["triangle"], *counts.interval("triangle", LEVEL), most=triples),
-        Fact("connections that stay inside a community", *found.inside, most=1.0, percent=True),
-        Fact("modularity", found.estimated_modularity, *found.modularity_interval, least=-0.5, most=1.0, digits=2),
+        *(_division(found) if len(found.communities) > 1 else ()),
         *(quantile(report.degrees, share, name) for share, name in _QUANTILES),
     ]
     density = report.densest.estimated_density, *report.densest.interval(LEVEL)
@@ -85,6 +85,14 @@ def facts_of(report: Report) -> list[Fact]:
         across = report.cut.estimated_fraction, *report.cut.fraction_interval(LEVEL)
         facts.append(Fact("connections across the cut", *across, most=1.0, percent=True))
     return facts
+
+
+def _division(found: PrivateCommunities) -> tuple[Fact, Fact]:
+    """What a division into several communities is worth."""
+    return (
+        Fact("connections that stay inside a community", *found.inside, most=1.0, percent=True),
+        Fact("modularity", found.estimated_modularity, *found.modularity_interval, least=-0.5, most=1.0, digits=2),
+    )
 
 
 def _scaled(numbers: tuple[float, float, float], factor: float) -> tuple[float, float, float]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _INLINE, _ROWS, _NAMES, _MEMBERS = 400_000, charts.NAMED, 4, 1000
 #: Characters of a name in a table.
 _LONG = 24
+#: A twin whose edges are out of the range by more than this factor is said to be a poor likeness.
+_NEAR = 0.95
 #: From this epsilon on the odds may change so much that the page says so.
 _WEAK = 8.0
 
@@ -77,7 +79,7 @@ def page(report: Report, twin: Twin, *, inside: bool = True) -> str:
         _degrees(report, facts),
         _densest(report, facts, labels),
         _cut(report, facts),
-        _twin(twin, inside=inside),
+        _twin(twin, facts["connections"], inside=inside),
         _expect(report),
         _ledger(report),
     ]
@@ -105,7 +107,7 @@ def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
         warn = "Seeded noise, for experiments: do not publish. Whoever knows the seed can take the noise away."
     elif privacy.epsilon >= _WEAK:
         warn = f"With ε = {privacy.epsilon:g} there is little protection: from 1 to 4 is usual for a report."
-    groups = ", ".join(f"{size:,}" for size in sizes[:5]) + (" and smaller ones" if len(sizes) > 5 else "")
+    groups = ", ".join(f"{size:,}" for size in sizes[:4]) + (", …" if len(sizes) > 4 else "")
     found = f"{len(sizes)}</b><span>of {groups} nodes" if len(sizes) > 1 else "1</b><span>no division stands out"
     cards = [_card(fact) for name, fact in facts.items() if name in _HEADLINES]
     cards.insert(0, f'<div class="card"><span class="what">nodes</span><b>{n:,}</b><span>public, exact</span></div>')
@@ -138,14 +140,10 @@ def _promise(privacy: PrivacyReport) -> str:
 
 def _odds(epsilon: float) -> str:
     """E to the epsilon, rounded up."""
-    factor = math.exp(min(epsilon, 700.0))
-    return (
-        f"{math.ceil(10 * factor) / 10:.1f}"
-        if factor < 10
-        else f"{math.ceil(factor):,}"
-        if factor < 1e4
-        else f"{factor:.0e}"
-    )
+    if epsilon > 20:
+        return f"10<sup>{math.ceil(epsilon / math.log(10)):,}</sup>"
+    factor = math.exp(epsilon)
+    return f"{math.ceil(10 * factor) / 10:.1f}" if factor < 10 else f"{math.ceil(factor):,}"
 
 
 _HEADLINES = ("connections", "connections of a node, on average", "triangles")
@@ -154,10 +152,11 @@ _HEADLINES = ("connections", "connections of a node, on average", "triangles")
 def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) -> str:
     found = report.communities
     sizes = np.bincount(found.labels)
-    inside, modularity = facts["connections that stay inside a community"], facts["modularity"]
     if len(sizes) == 1:
         text = "At this ε no division into groups stands out of the noise: all nodes are one group."
-    elif modularity.low > 0:
+        return _section("Communities", text, "")
+    inside, modularity = facts["connections that stay inside a community"], facts["modularity"]
+    if modularity.low > 0:
         text = "Inside a group there are more connections than chance would put there. Big dots have many connections."
     else:
         text = (
@@ -187,7 +186,7 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
         f"<figure>{charts.community_map(found)}<figcaption>{caption}the noise leaves no doubt.</figcaption></figure>"
     )
     everybody = ""
-    if len(labels) <= _MEMBERS and len(sizes) > 1:
+    if len(labels) <= _MEMBERS:
         lists = (_members(labels, found.labels == k) for k in range(len(sizes)))
         text_of = "".join(f'<p class="members"><b>{k}:</b> {members}</p>' for k, members in enumerate(lists))
         everybody = _fold("Who is in which group", text_of)
@@ -220,14 +219,14 @@ def _degrees(report: Report, facts: dict[str, Fact]) -> str:
 def _densest(report: Report, facts: dict[str, Fact], labels: Sequence[str]) -> str:
     size = len(report.densest.vertices)
     fact = facts["connections of a node within the densest part"]
-    if size == len(labels):
+    if size in (1, len(labels)):
         text = "No part stands out: none was found that is denser than the whole network."
     elif fact.low <= facts["connections of a node, on average"].high:
         text = f"At this ε no part stands out: the {size:,} nodes that were found may be no denser than all nodes."
     else:
         text = f"These {size:,} nodes are joined more closely to each other than any other part that was found."
     members = f'<p class="members">{_members(labels, report.densest.labels == 1)}</p>'
-    fold = _fold(f"Its {size:,} nodes", members) if size < len(labels) else ""
+    fold = _fold(f"Its {size:,} nodes", members) if 1 < size < len(labels) else ""
     return _beside("The densest part", text, fold, fact)
 
 
@@ -245,12 +244,14 @@ def _cut(report: Report, facts: dict[str, Fact]) -> str:
     return _beside("A cut", text, "", fact)
 
 
-def _twin(twin: Twin, *, inside: bool) -> str:
+def _twin(twin: Twin, edges: Fact, *, inside: bool) -> str:
     text = (
         f"A made-up network with about the communities, degrees and triangles of the real one: {twin.edges:,} "
         f"connections and {twin.triangles:,} triangles. It was drawn from the numbers on this page, and holds no "
         "secret: share it, test software with it, teach with it."
     )
+    if not _NEAR * edges.low <= twin.edges <= edges.high / _NEAR:
+        text += " At this ε it is a poor likeness: it has more or fewer connections than the range above allows."
     size = f"{math.ceil(len(twin.table) / 1000):,} kB"
     link = f'<p><a class="button" download="twin.csv" href="{{}}">Download the twin (CSV, {size})</a></p>'
     if not twin.file:

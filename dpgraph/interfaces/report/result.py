@@ -17,10 +17,10 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult, label_texts
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
-from dpgraph.results.cut import PrivateCutResult
 from dpgraph.results.degrees import PrivateDegreeDistribution
 from dpgraph.results.densest import PrivateSubgraph
 from dpgraph.results.graph_model import PrivateGraphModel
+from dpgraph.results.labels import PrivateCutResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

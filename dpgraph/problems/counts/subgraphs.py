@@ -17,8 +17,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import GRAPHS
-from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import Facts, Registry, Strategy
+from dpgraph.problems.driver import Asked, Facts, Problem, Registry, Strategy, release
 from dpgraph.releases.nodes import release_edge_count
 from dpgraph.releases.subgraphs import (
     ReleasedCount,
@@ -32,7 +31,7 @@ from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CountMechanism
+    from dpgraph.strategies import CountMechanism
 
 
 @dataclass(frozen=True)

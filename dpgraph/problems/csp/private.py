@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -20,22 +19,19 @@ from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.strategies import EDGES, TABLES, CSPFacts, choose
 from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE
+from dpgraph.problems.labels import EDGE_LABELS, TABLE_LABELS, LabelFacts
 from dpgraph.releases.constraints import (
     PrivateCSP,
     PrivateTables,
     RelatedEdges,
     public_relation,
-    release_total,
-    release_value,
 )
-from dpgraph.results.csp import PrivateCSPResult
+from dpgraph.results.labels import PrivateCSPResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CSPMechanism, KCutMechanism
+    from dpgraph.strategies import CSPMechanism, KCutMechanism
 
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
@@ -44,17 +40,6 @@ _RELATIONS: dict[str, Relation] = {
     "constraint": Constraint(),
     "edge": Edge("the weight of one pair of variables, by at most max_weight, under a public relation"),
 }
-#: Labels where edges are private, and where tables are.
-EDGE_LABELS = Problem(
-    EDGES,
-    auto=choose,
-    pure="mechanism='bounded-iterates'",
-    shares=(TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE),
-    first=release_total,
-    worth=release_value,
-    at_random=lambda generator, facts: generator.integers(0, len(facts.alphabet), facts.n),
-)
-TABLE_LABELS = replace(EDGE_LABELS, strategies=TABLES, auto=lambda _facts: "bounded-iterates")
 
 
 @private_function
@@ -115,8 +100,8 @@ def private_max_2csp(  # noqa: PLR0913
     -----
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
-    (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or 2 w,
-    in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
+    (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all queries of repeated sweeps together have sensitivity w, or
+    2 w, in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
     :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns and what it leaves move
     by w together under "edge", else by 2 w (:func:`dpgraph.bounds.sensitivity.split_table`).
 
@@ -140,15 +125,15 @@ def private_max_2csp(  # noqa: PLR0913
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
         )
     max_weight = check_scale("max_weight", max_weight)
-    facts = CSPFacts(
+    facts = LabelFacts(
         len(instance.variables),
         max_weight,
         check_epsilon(epsilon),
         check_optional_delta(delta),
         is_weighted(None, max_weight),
         _RELATIONS[adjacency],
-        instance.variables,
-        instance.alphabet,
+        variables=instance.variables,
+        alphabet=instance.alphabet,
     )
     asked = Asked(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
@@ -200,7 +185,7 @@ def private_max_k_cut(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
-    Each pure sweep reads an edge at one of its ends, or all readings of a vertex share their noise
+    Each pure sweep reads an edge at one of its ends, or all queries of a vertex share their noise
     (:func:`~dpgraph.bounds.sensitivity.repeated_queries`); proved at
     :func:`~dpgraph.releases.sweeps.iteration.label_iteration`. The mechanism never halts.
 
@@ -219,14 +204,14 @@ def private_max_k_cut(  # noqa: PLR0913
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    facts = CSPFacts.of(source, epsilon, delta, variables=source.nodes, alphabet=tuple(range(k)))
+    facts = LabelFacts.of(source, epsilon, delta, variables=source.nodes, alphabet=tuple(range(k)))
     differ = public_relation(None, k)
     asked = Asked(mechanism, accountant, rng)
     return _release_assignment(EDGE_LABELS, lambda: RelatedEdges(source.read(), differ), facts, asked)
 
 
 def _release_assignment(
-    problem: Problem, read: Callable[[], PrivateCSP], facts: CSPFacts, asked: Asked
+    problem: Problem, read: Callable[[], PrivateCSP], facts: LabelFacts, asked: Asked
 ) -> PrivateCSPResult:
     q = len(facts.alphabet)
     check_memory(f"{q} labels of {facts.n} variables", fields=(16, facts.n, q))

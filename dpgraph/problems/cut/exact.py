@@ -13,7 +13,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
-from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
+from dpgraph.results.labels import igraph_clustering
 from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
@@ -44,11 +44,6 @@ class CutResult(ExactResult):
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
         return igraph_clustering(g, self.partition)
-
-    def to_igraph_cut(self, g: Any) -> Any:
-        """Return an ``igraph.Cut`` of `g` with its edges across and their total weight."""
-        across = self.to_igraph_clustering(g).crossing()
-        return igraph_cut(g, self.partition, value=self.value, edges=[edge for edge, it in enumerate(across) if it])
 
     def __repr__(self) -> str:
         left, right = map(len, self.partition)

@@ -11,29 +11,16 @@ from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
-from dpgraph.problems.cut.solve import Cut
-from dpgraph.problems.cut.strategies import CUTS, CutFacts, choose
-from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.strategy import MAIN_SHARE, TOTAL_SHARE, WORTH_SHARE
-from dpgraph.releases.totals import release_cut_weight, release_total_weight
-from dpgraph.results.cut import PrivateCutResult
+from dpgraph.problems.driver import Asked, release
+from dpgraph.problems.labels import CUT, LabelFacts
+from dpgraph.releases.constraints import RelatedEdges
+from dpgraph.results.labels import PrivateCutResult
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CutMechanism
+    from dpgraph.strategies import CutMechanism
 
 OnHalt = Literal["raise", "fallback"]
-
-CUT = Problem(
-    CUTS,
-    auto=choose,
-    pure="mechanism='bounded-iterates'",
-    shares=(TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE),
-    first=release_total_weight,
-    worth=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
-    # A random balanced cut, which cuts at least half of the edges in expectation.
-    at_random=lambda generator, facts: Cut((generator.permutation(facts.n) % 2).astype(np.int8)),
-)
 
 
 @private_function
@@ -177,8 +164,8 @@ def private_max_bisection(  # noqa: PLR0913
 def _release_cut(
     source: GraphSource, budget: tuple[float, float], asked: Asked, *, balanced: bool = False
 ) -> PrivateCutResult:
-    facts = CutFacts.of(source, *budget, balanced=balanced)
-    released = release(CUT, source.read, facts, asked)
+    facts = LabelFacts.of(source, *budget, balanced=balanced)
+    released = release(CUT, lambda: RelatedEdges.of_cut(source.read()), facts, asked)
     cut, value = released.found, released.worth
     first, second = vertex_sets(source.nodes, cut.labels, 2)
     return PrivateCutResult(

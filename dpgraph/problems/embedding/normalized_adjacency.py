@@ -14,11 +14,10 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
-from dpgraph.problems.driver import Asked, Problem, release
+from dpgraph.problems.driver import Asked, Problem, Spending, Undecided, release
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, release_start
 from dpgraph.problems.options import NoisyPower
-from dpgraph.problems.strategy import Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -26,7 +25,7 @@ from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.typing import GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import EmbeddingMechanism
+    from dpgraph.strategies import EmbeddingMechanism
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 

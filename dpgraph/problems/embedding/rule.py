@@ -20,8 +20,8 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.problems.answer_rule import too_dear
+from dpgraph.problems.driver import Undecided
 from dpgraph.problems.embedding.strategies import Start
-from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import answer_noise
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 from dpgraph.tuning import RESIDUAL as DEGREE_RESIDUAL

@@ -22,7 +22,7 @@ from dpgraph.tuning import SIMILARITIES
 from dpgraph.typing import FloatArray, GraphLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import EmbeddingMechanism
+    from dpgraph.strategies import EmbeddingMechanism
 
 #: Noise of a larger budget is none.
 _LARGEST_EPSILON = 100

@@ -17,8 +17,8 @@ from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
+from dpgraph.problems.driver import Facts, Registry, Strategy
 from dpgraph.problems.options import CoherentAdjacency, Gaussian, NoisyPower, RandomizedResponse
-from dpgraph.problems.strategy import Facts, Registry, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products, release_low_rank_adjacency

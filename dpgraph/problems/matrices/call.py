@@ -20,7 +20,7 @@ from dpgraph.inputs.arrays import check_structure, refuse_masked
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.relation import Shift
-from dpgraph.problems.strategy import Facts
+from dpgraph.problems.driver import Facts
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 

@@ -10,10 +10,9 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import LEAST_MU, Call, Measurement
-from dpgraph.problems.driver import Problem
+from dpgraph.problems.driver import Problem, Registry, Strategy
 from dpgraph.problems.matrices.call import Matrix, MatrixFacts
 from dpgraph.problems.options import Gaussian, NoisyPower
-from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.eigenspaces.krylov import check_steps, release_leading_space
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors, leading_singular_vectors
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK

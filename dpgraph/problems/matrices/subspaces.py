@@ -14,14 +14,14 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.driver import Asked, release
 from dpgraph.problems.matrices.call import MatrixFacts, matrix_facts, read_rectangular, read_symmetric
-from dpgraph.problems.matrices.subspace_strategies import MATRICES, SUBSPACES, Factors
+from dpgraph.problems.matrices.subspace_strategies import MATRICES, SUBSPACES, Factors, Projector
 from dpgraph.problems.records.principal import release_record_subspace
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.typing import MatrixLike
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import MatrixMechanism
+    from dpgraph.strategies import MatrixMechanism
 
 
 @private_function
@@ -332,6 +332,12 @@ def _release(
 ) -> tuple[Factors, PrivacyReport]:
     """The one door: what was released, and what it cost."""
     check_choice("certificate", certificate, CERTIFICATES)
-    mechanism = MATRICES.given(mechanism, {"certificate": certificate})
+    if certificate != Projector().certificate:
+        options = MATRICES.take(mechanism, Projector())[1]
+        if not isinstance(options, Projector):
+            raise InvalidParameterError(
+                f"certificate={certificate!r} is read by mechanism='coherence' only; leave it out, or use it"
+            )
+        mechanism = Projector(certificate)
     released = release(SUBSPACES, read, facts, Asked(mechanism, accountant, rng))
     return released.found, released.privacy

@@ -19,14 +19,14 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS, Relation
 from dpgraph.problems.driver import Asked, Problem, release
-from dpgraph.problems.records.covariance_noise import LAWS, choose_noise
+from dpgraph.problems.records.covariance_noise import LAWS, noise_of, quietest
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import CovarianceMechanism
+    from dpgraph.strategies import CovarianceMechanism
 
 #: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
@@ -122,15 +122,14 @@ def private_covariance(  # noqa: PLR0913
         n_records,
     )  # fmt: skip
     facts.check(max_norm)
-    law = choose_noise(mechanism, facts.moments, facts.epsilon, facts.delta)
 
     def read() -> _Records:
         rows = short_rows(read_array(X, shape), max_norm)
         return _Records(_augmented(rows, facts.mean_weight) if centered else rows, rows, facts.n)
 
-    released = release(COVARIANCE, read, facts, Asked(law.options, accountant, rng))
-    noisy, _, approximate = released.found.noisy
-    size = law.size(released.found.epsilon, facts.shares[0])
+    released = release(COVARIANCE, read, facts, Asked(mechanism, accountant, rng))
+    noisy, _, approximate = released.found
+    size = noise_of(released.mechanism, facts.moments, facts.epsilon, facts.delta, facts.shares[0])
     bound = facts.trace_bound(released.known, noisy, size)
     inside = False
     if bound is not None and size.variance > 0:  # a tiny variance underflows
@@ -281,7 +280,7 @@ def _augmented(rows: FloatArray, weight: float) -> FloatArray:
 
 COVARIANCE = Problem(
     LAWS,
-    auto=lambda facts: choose_noise("auto", facts.moments, facts.epsilon, facts.delta).options,
+    auto=lambda facts: quietest(facts.moments, facts.epsilon, facts.delta),
     pure="mechanism='auto'",
     shares=lambda facts: facts.shares,
     first=lambda records, call: release_twice_the_trace(records.rows, records.n, call),

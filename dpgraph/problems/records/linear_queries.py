@@ -6,10 +6,10 @@ data sets of that size; both are post-processing.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,21 +22,19 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import LEAST_MU, open_call
 from dpgraph.privacy.guard import private_function
-from dpgraph.privacy.relation import RECORDS
+from dpgraph.privacy.relation import RECORDS, Relation
+from dpgraph.problems.driver import Asked, Problem, Strategy, release
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
-from dpgraph.problems.records.query_noise import MECHANISMS
-from dpgraph.problems.strategy import Strategy
+from dpgraph.problems.records.query_noise import ENCODINGS, MECHANISMS
 from dpgraph.projections.l1_hull import project_histogram_answers
-from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray, SparseMatrix
 
 if TYPE_CHECKING:
-    from dpgraph.problems.mechanisms import QueryMechanism
+    from dpgraph.strategies import QueryMechanism
 
 __all__ = [
     "Ellipsoid",
@@ -55,6 +53,19 @@ _MOST_RECORDS = 2.0**53
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
 #: a candidate of the least-squares step in 97.7 % of the runs. Utility only: it is post-processing.
 _COUNT_MARGIN = 2.0
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is public about a call; the encoding is chosen before anything is read."""
+
+    epsilon: float
+    delta: float
+    neighbours: Relation
+    encoding: Encoding
+
+
+QUERIES = Problem(MECHANISMS, auto=lambda facts: facts.encoding.name, pure="mechanism='laplace'")
 
 
 @private_function
@@ -84,7 +95,7 @@ def private_linear_queries(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and
         the report then says 0.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm", "streaming"}, default "auto"
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
         the matrix is too large for anything else). ``"laplace"`` and ``"k-norm"`` are pure.
@@ -143,23 +154,26 @@ def private_linear_queries(  # noqa: PLR0913
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
-    spent = delta if encoding.law == "gaussian" else 0.0
-    least, relation = LEAST_MU * math.sqrt(encoding.encode.shape[0]), RECORDS[adjacency]
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
-    if adjacency == "replace":
-        histogram, records = as_counted_histogram(x, shape)
-    else:
-        histogram = as_histogram(x, shape)
-    released, std = release_encoded(encoding.encode, histogram, encoding.sensitivity, call, hull=encoding.hull)
-    answers, bound = _least_squares(matrix, encoding, released, std, sparse=sparse, records=records)
+    facts = _Facts(epsilon, delta, RECORDS[adjacency], encoding)
+
+    def read() -> FloatArray:
+        nonlocal records
+        if adjacency == "replace":
+            histogram, records = as_counted_histogram(x, shape)
+            return histogram
+        return as_histogram(x, shape)
+
+    released = release(QUERIES, read, facts, Asked(encoding.name, accountant, rng))
+    noisy, std = released.found
+    answers, bound = _least_squares(matrix, encoding, noisy, std, sparse=sparse, records=records)
     return PrivateAnswers(
         answers=answers,
         standard_deviation=std * encoding.answer_scales,
-        mechanism=encoding.name,
+        mechanism=released.mechanism,
         expected_rmse=encoding.expected_error(encoding.std(rates), bound),
         projected=bound is not None,
         records=bound,
-        privacy=call.report(),
+        privacy=released.privacy,
     )
 
 
@@ -228,16 +242,16 @@ def _choose(
     matrix: QueryMatrix, rates: Rates, mechanism: QueryMechanism, records: float | None, adjacency: str
 ) -> tuple[Encoding, float]:
     """The candidate with the least data-free expected error, and that error."""
-    strategy, options = MECHANISMS.resolve(mechanism)
+    strategy, _ = MECHANISMS.resolve(mechanism)
     if strategy is not None:
         if "gaussian" not in rates and not strategy.pure:
             require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
-        return min(_candidates(strategy, options, matrix, rates, records, adjacency), key=itemgetter(1))
+        return min(_candidates(strategy.name, matrix, rates, records, adjacency), key=itemgetter(1))
     found: list[tuple[Encoding, float]] = []
     for other in MECHANISMS.strategies.values():
         if _is_tried(other, matrix, rates):
             with suppress(InvalidParameterError, NotConvergedError):
-                found += _candidates(other, other.defaults, matrix, rates, records, adjacency)
+                found += _candidates(other.name, matrix, rates, records, adjacency)
     if not found:
         raise InvalidParameterError("no pure noise could be computed for these queries; give delta=")
     return min(found, key=itemgetter(1))
@@ -247,23 +261,23 @@ def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates) -> bool:
     """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
     if not ("gaussian" in rates or strategy.pure):
         return False
-    if strategy.name in ("ellipsoid", "streaming"):  # the factorization is at least as good as other Gaussian shapes
+    if strategy.name == "ellipsoid":  # the factorization is at least as good as other Gaussian shapes
         return False
     return fits_shaping(matrix) or strategy.name not in ("factorization", "k-norm")
 
 
 def _candidates(
-    strategy: Strategy, options: Any, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
+    name: str, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
 ) -> list[tuple[Encoding, float]]:
     """What a strategy offers, with the expected error of its noise, or the sparse bound if that is smaller."""
     try:
-        encodings = strategy.run(options, matrix, adjacency)
+        encodings = ENCODINGS[name](matrix, adjacency)
         return [(encoding, encoding.expected_error(encoding.std(rates), records)) for encoding in encodings]
     except DPGraphError:
         raise
     except (ArithmeticError, ValueError) as error:  # of a decomposition
         raise InvalidParameterError(
-            f"mechanism={strategy.name!r} needs columns, or differences of columns, whose lengths floating point can "
+            f"mechanism={name!r} needs columns, or differences of columns, whose lengths floating point can "
             "compare; those of this query matrix differ too much. Use mechanism='gaussian', or 'laplace'"
         ) from error
 

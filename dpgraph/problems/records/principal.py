@@ -1,6 +1,6 @@
 """Principal directions of private records: the leading eigenvectors of a private covariance (DP-PCA)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -8,26 +8,15 @@ from dpgraph.arguments import check_choice
 from dpgraph.inputs.arrays import table_shape
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance import private_covariance
-from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
+from dpgraph.releases.eigenspaces.noisy_matrix import LeadingEigenvectors, leading_eigenvectors
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.results.subspaces import PrivateSingularSubspace
-from dpgraph.typing import FloatArray
 
 
-class Components(NamedTuple):
-    """Leading eigenvectors of a private covariance, shape (d, r), with what is known of them."""
-
-    basis: FloatArray
-    values: FloatArray
-    #: One more eigenvalue than there are candidates.
-    spectrum: FloatArray
-    estimated_sine: float
-
-
-def leading_components(covariance: PrivateCovariance, ranks: range) -> Components:
+def leading_components(covariance: PrivateCovariance, ranks: range) -> LeadingEigenvectors:
     """The components that stand out of the noise, or the only rank: post-processing."""
-    return Components(*leading_eigenvectors(covariance.matrix, covariance.std, ranks, signed=True))
+    return leading_eigenvectors(covariance.matrix, covariance.std, ranks, signed=True)
 
 
 def release_record_subspace(

@@ -1,18 +1,21 @@
 """Noise for linear queries: the shapes and laws that ``mechanism=`` names."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from dpgraph.arguments import check_choice
 from dpgraph.bounds.k_norm import Ball, Hull
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
+from dpgraph.privacy.call import LEAST_MU, Call, Released
+from dpgraph.problems.driver import Registry, Strategy
 from dpgraph.problems.records.encodings import (
     Encoding,
     cells_encoding,
@@ -22,7 +25,7 @@ from dpgraph.problems.records.encodings import (
     shaped,
 )
 from dpgraph.problems.records.factorization import trace_factorization
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.typing import FloatArray
 
 # --- independent Gaussian noise on every answer -----------------------------------------------------------------------
@@ -76,23 +79,12 @@ _ROUND = 2.0
 
 @dataclass(frozen=True)
 class EllipsoidNoise:
-    """Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes or without.
-
-    The one of smaller expected error is taken.
+    """Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes.
 
     References
     ----------
     NTZ13, dense case.
     """
-
-
-def ellipsoid_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encoding:
-    """Encode = H^{1/2} U'A, where {z : z'Hz <= 1} is the least-volume ellipsoid of the columns in their span U.
-
-    For replaced records its centre is free.
-    """
-    space, centre = centred_space(A, adjacency)
-    return shaped("ellipsoid", space, root_of(_ellipsoid(space.columns, centre)), adjacency, centre)
 
 
 def recursive_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encoding:
@@ -167,7 +159,7 @@ class LaplaceAnswers:
     """
 
 
-def _laplace_encodings(_options: LaplaceAnswers, A: QueryMatrix, adjacency: str) -> list[Encoding]:
+def _laplace_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     found = [Encoding("laplace", A, None, adjacency, law="laplace")]
     N = A.shape[1]
     if not fits_shaping(A):
@@ -222,7 +214,7 @@ def _draws_exactly(A: QueryMatrix, adjacency: str) -> bool:
     return A.shape[1] <= most and A.row_space.rank <= _MOST_RANK
 
 
-def _k_norm_encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
+def _k_norm_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     if not fits_shaping(A):
         raise InvalidParameterError(
             f"mechanism='k-norm' shapes its noise, for which a {A.shape[0]} x {A.shape[1]} matrix is too large. Use "
@@ -246,87 +238,34 @@ def _k_norm_encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> l
     return [*found, replace(exact, law="k-norm", hull=hull)]
 
 
-# --- gaussian noise for answers that are given one after another ------------------------------------------------------
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+#: The encodings that a strategy offers for a matrix and its neighbours.
+ENCODINGS: dict[str, Callable[[QueryMatrix, str], list[Encoding]]] = {
+    "gaussian": lambda A, adjacency: [Encoding("gaussian", A, None, adjacency)],
+    "ellipsoid": lambda A, adjacency: [recursive_encoding(A, adjacency)],
+    "factorization": lambda A, adjacency: [factorization_encoding(A, adjacency)],
+    "laplace": _laplace_encodings,
+    "k-norm": _k_norm_encodings,
+}
 
 
-@dataclass(frozen=True)
-class StreamingNoise:
-    """A = B C with both factors lower triangular: answer t needs the first t counts and the first t draws of noise.
-
-    For square lower triangular queries with a positive diagonal, such as prefix sums (continual counting).
-
-    Parameters
-    ----------
-    factors : {"optimal", "square-root"}, default "optimal"
-        ``"optimal"``: least total variance of all Gaussian noise. It loses nothing by the order: Gaussian noise of C x
-        has the same law after a rotation Q, and C = Q L. For ``adjacency="add-remove"``. ``"square-root"``: B = C, with
-        no optimisation.
-
-    References
-    ----------
-    S. Denisov et al., "Improved differential privacy for SGD via optimal private linear operators on adaptive streams",
-    NeurIPS 2022. H. Fichtenberger, M. Henzinger, J. Upadhyay, "Constant matters: fine-grained error bound on
-    differentially private continual observation", ICML 2023 (square root).
-    """
-
-    factors: Literal["optimal", "square-root"] = "optimal"
+def _release(_options: Any, histogram: FloatArray, call: Call, facts: Any, _known: Any) -> Released:
+    """The encoding that was chosen, with noise: the ``run`` of every strategy."""
+    chosen: Encoding = facts.encoding
+    return release_encoded(chosen.encode, histogram, chosen.sensitivity, call, hull=chosen.hull)
 
 
-def _streaming_encodings(options: StreamingNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    check_choice("factors", options.factors, ("optimal", "square-root"))
-    queries = A.dense if fits_shaping(A) and A.shape[0] == A.shape[1] else np.zeros((1, 1))
-    if np.triu(queries, 1).any() or not np.all(queries.diagonal() > 0):
-        raise InvalidParameterError(
-            "mechanism='streaming' needs a square lower triangular query matrix with a positive diagonal, of at most "
-            f"2048 rows; got one of shape {A.shape}. Use mechanism='factorization'"
-        )
-    if options.factors == "square-root":
-        encode: FloatArray = scipy.linalg.sqrtm(queries.T).T
-    else:
-        # Rows and columns in reverse order make a QR decomposition one into Q and a lower triangle.
-        shape = factorization_encoding(A).encode.dense
-        encode = np.linalg.qr(shape[:, ::-1]).R[::-1, ::-1]
-    decode = scipy.linalg.solve_triangular(encode.T, queries.T, lower=False).T
-    return [Encoding("streaming", QueryMatrix(np.tril(encode)), np.tril(decode), adjacency)]
+def _strategy(name: str, options: type, *, pure: bool) -> Strategy:
+    least = lambda facts: LEAST_MU * math.sqrt(facts.encoding.encode.shape[0])  # noqa: E731
+    return Strategy(name, options, pure=pure, run=_release, least_mu=least)
 
 
-#: ``run(options, A, adjacency)`` returns the encodings that a strategy offers.
 MECHANISMS = Registry(
     "linear queries",
-    Strategy(
-        "gaussian",
-        GaussianAnswers,
-        pure=False,
-        run=lambda _, A, adjacency: [Encoding("gaussian", A, None, adjacency)],
-    ),
-    Strategy(
-        "ellipsoid",
-        EllipsoidNoise,
-        pure=False,
-        run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
-    ),
-    Strategy(
-        "factorization",
-        FactorizationNoise,
-        pure=False,
-        run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
-    ),
-    Strategy(
-        "laplace",
-        LaplaceAnswers,
-        pure=True,
-        run=_laplace_encodings,
-    ),
-    Strategy(
-        "k-norm",
-        KNormNoise,
-        pure=True,
-        run=_k_norm_encodings,
-    ),
-    Strategy(
-        "streaming",
-        StreamingNoise,
-        pure=False,
-        run=_streaming_encodings,
-    ),
+    _strategy("gaussian", GaussianAnswers, pure=False),
+    _strategy("ellipsoid", EllipsoidNoise, pure=False),
+    _strategy("factorization", FactorizationNoise, pure=False),
+    _strategy("laplace", LaplaceAnswers, pure=True),
+    _strategy("k-norm", KNormNoise, pure=True),
 )

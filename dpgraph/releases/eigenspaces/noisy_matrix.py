@@ -1,6 +1,7 @@
 """The leading part of a released matrix with noise on all entries (post-processing)."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -10,20 +11,27 @@ from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.typing import FloatArray
 
 
-def leading_eigenvectors(
-    matrix: FloatArray, std: float, ranks: range, *, signed: bool = False
-) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Basis and values of the leading eigenpairs of a symmetric matrix, and one more |eigenvalue| than candidates.
+class LeadingEigenvectors(NamedTuple):
+    """Basis and values of leading eigenpairs, one more |eigenvalue| than candidates, and the sine of the largest angle.
 
-    Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest. Last comes an estimate
-    of the sine of the largest angle.
+    The sine is an estimate.
     """
+
+    basis: FloatArray
+    values: FloatArray
+    spectrum: FloatArray
+    estimated_sine: float
+
+
+def leading_eigenvectors(matrix: FloatArray, std: float, ranks: range, *, signed: bool = False) -> LeadingEigenvectors:
+    """Those of a symmetric matrix: of the eigenvalues of largest size, or if `signed` the algebraically largest."""
     values, vectors = all_eigenpairs(matrix)
     sizes = values if signed else np.abs(values)
     order = np.argsort(-sizes)
     kept = order[: _standing_out(sizes[order], math.sqrt(2 * len(matrix)) * std, ranks)]
     sine = _estimated_sine(values[kept], values[order[len(kept) :]], std**2 / 2)
-    return canonical_signs(vectors[:, kept]), values[kept], np.abs(values[order[: ranks[-1] + 1]]), sine
+    spectrum = np.abs(values[order[: ranks[-1] + 1]])
+    return LeadingEigenvectors(canonical_signs(vectors[:, kept]), values[kept], spectrum, sine)
 
 
 def leading_singular_vectors(

@@ -45,12 +45,12 @@ class SecondMoments:
         return "larger-trace" if self.adjacency == "replace" else "nuclear"
 
     @property
-    def pure_move(self) -> float:
+    def pure_sensitivity(self) -> float:
         """Sensitivity in :attr:`norm`."""
         return moments_sensitivity(self.n, self.adjacency, self.norm, self.size)
 
     @property
-    def frobenius_move(self) -> float:
+    def frobenius_sensitivity(self) -> float:
         """Sensitivity in Frobenius norm."""
         return moments_sensitivity(self.n, self.adjacency, "frobenius", self.size)
 
@@ -60,7 +60,8 @@ class SecondMoments:
         error = self.size * _QUOTIENT_ERROR / self.n
         if law != "gaussian":
             error *= math.sqrt(self.size)
-        measurement = Measurement(name, self._exact(rows), l1=self.pure_move, l2=self.frobenius_move, error=error)
+        l1, l2 = self.pure_sensitivity, self.frobenius_sensitivity
+        measurement = Measurement(name, self._exact(rows), l1=l1, l2=l2, error=error)
         return release_symmetric(measurement, call, law, norm=self.norm)
 
     def _exact(self, rows: FloatArray) -> Terms:

@@ -1,7 +1,7 @@
 """Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
-Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
-move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the
+Pure noise is drawn for all noisy queries of a row together: one edge changes each query by a bounded number, so that
+their change lies in a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
 Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.iteration`).
 Where a field is weak beside its noise, all rows are read once (:mod:`~dpgraph.releases.sweeps.one_sided`).
@@ -23,8 +23,8 @@ from dpgraph.releases.sweeps.iteration import (
     FieldOracle,
     Iteration,
     degree_order,
-    number_of_readings,
-    quietest_law,
+    number_of_queries,
+    query_law,
     repeated_core,
     row_blocks,
 )
@@ -50,7 +50,7 @@ def release_core_iterates(
     read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
-    repeats = number_of_readings(oracle, w, mean_degree, epsilon)
+    repeats = number_of_queries(oracle, w, mean_degree, epsilon)
     for_degrees, call = call.split(SWEEPS.degree_share, 1 - SWEEPS.degree_share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
@@ -74,7 +74,7 @@ def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> Floa
     return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
-# --- noise for all readings of a row together ------------------------------------------------------------------------
+# --- noise for all noisy queries of a row together -------------------------------------------------------------------
 
 
 def release_repeated_sweeps(
@@ -86,16 +86,20 @@ def release_repeated_sweeps(
     row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
     there are many also after half of them.
 
-    Notes ----- *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
-    condition :class:`PublicIterate` keeps: no row is set before its first reading is released or given up. Fields of
+    Notes
+    -----
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
+    condition :class:`PublicIterate` keeps: no row is set before its first query is released or given up. Fields of
     core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
-    law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
-    scale = call.at_epsilon(law.epsilon).scale(name, law.moved, law="K-norm", pairs=core.pairs)
+    law, generator, name = query_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
+    scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
     iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
-    known = _Filter(oracle, core, variances)
+    scales = np.zeros(oracle.rows)
+    scales[core.rows] = core.inside(variances)[core.rows]
+    known = FieldTracker(scales, oracle.columns)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
@@ -105,32 +109,29 @@ def release_repeated_sweeps(
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
             else:
-                known.fields.observe(block, *iterate.read(block))
-                new = response.answer(block, known.fields.signal_to_noise(block), iterate.X)
-            known.fields.moved(block, new - iterate.X[block])
+                known.observe(block, *iterate.read(block))
+                new = response.answer(block, known.signal_to_noise(block), iterate.X)
+            known.moved(block, new - iterate.X[block])
             iterate.set(block, new)
-        if t == 0:
-            known.see_all()
         if revise is not None and t + 1 in questions:
-            revised = revise(iterate.X, known.fields.mean, 1 / len(questions), f"after sweep {t + 1}")
+            revised = revise(iterate.X, known.mean, 1 / len(questions), f"after sweep {t + 1}")
             if revised is not iterate.X:  # what was read of another iterate says nothing of this one
                 iterate.replace(revised)
-                known = _Filter(oracle, core, variances)
-                known.see_all()
-    return iterate.X, known.fields.mean
+                known = FieldTracker(scales, oracle.columns)
+    return iterate.X, known.mean
 
 
 class PublicIterate:
-    """The public iterate X, zero at every row whose first reading is still to come.
+    """The public iterate X, zero at every row whose first query is still to come.
 
     That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_queries`, and nothing else sets or reads rows:
-    X starts at zero, and a row that is set without having been read gives up its first reading. `variances` are those
-    of a first reading, and of a later one.
+    X starts at zero, and a row that is set without having been read gives up its first query. `variances` are those
+    of a first query, and of a later one.
     """
 
-    def __init__(self, oracle: FieldOracle, readings: QueryNoise, variances: tuple[float, float]) -> None:
+    def __init__(self, oracle: FieldOracle, queries: QueryNoise, variances: tuple[float, float]) -> None:
         self.X = np.zeros((oracle.rows, oracle.columns))
-        self._oracle, self._readings, self._variances = oracle, readings, variances
+        self._oracle, self._queries, self._variances = oracle, queries, variances
         self._fresh = np.ones(oracle.rows, dtype=bool)
 
     def read(self, block: IntArray) -> tuple[FloatArray, float]:
@@ -139,7 +140,7 @@ class PublicIterate:
         if fresh.any() and not fresh.all():
             raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
         self._fresh[block] = False
-        release = self._readings.first if fresh.all() else self._readings.later
+        release = self._queries.first if fresh.all() else self._queries.later
         return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
 
     def set(self, block: IntArray, new: FloatArray) -> None:
@@ -148,26 +149,7 @@ class PublicIterate:
         self.X[block] = new
 
     def replace(self, X: FloatArray) -> None:
-        """Go on with another public iterate that is zero at rows whose first reading is still to come."""
+        """Go on with another public iterate that is zero at rows whose first query is still to come."""
         if X[self._fresh].any():
             raise DPGraphError("internal error: a row would be set before its first query")
         self.X = X
-
-
-class _Filter:
-    """What is believed of the fields, and the prior variance of what no row has seen yet.
-
-    In the first sweep a row sees only those before it; degrees are those inside the core.
-    """
-
-    def __init__(self, oracle: FieldOracle, core: Core, variances: FloatArray) -> None:
-        place, scales = np.zeros(oracle.rows), np.zeros(oracle.rows)
-        place[core.rows] = (np.arange(core.size) + 0.5) / core.size
-        scales[core.rows] = core.inside(variances)[core.rows]
-        self.fields = FieldTracker(scales, oracle.columns)
-        self._unseen = self.fields.variance * (1 - place)
-        self.fields.variance -= self._unseen
-
-    def see_all(self) -> None:
-        """From now on rows see all others."""
-        self.fields.variance += self._unseen

@@ -2,7 +2,7 @@
 
 *Terms.* A *row* is a vertex or a variable. The *iterate* X is public: its row says which side or label the vertex
 takes, in numbers of bounded size. The *field* of a row is its row of A X: the weight of its edges to either side, or to
-each label. To *read* a row is to release its field with noise: a noisy query (a *reading*). To *set* a row
+each label. To *read* a row is to release its field with noise: a noisy query. To *set* a row
 is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
@@ -43,7 +43,11 @@ class LabelScores:
 
 @dataclass(frozen=True)
 class RowSensitivity:
-    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `ball`."""
+    """Sensitivity of one row of fields at any one iterate: at most `size` in the norm whose unit ball is `ball`.
+
+    With the ball of a single number every number gets noise by itself, and `size` is the sum, over the numbers, of the
+    most that each of them changes at any iterate.
+    """
 
     ball: UnitBall
     size: float
@@ -62,10 +66,8 @@ class FieldOracle:
     unit: float
     # Bound on the l1 change of one row of the fields
     row_bound: float
-    # Sum over the entries of a row of the most that each of them changes at any iterate
-    envelope: float
-    # What a row changes by at any one iterate, if its entries together change by less than that
-    move: RowSensitivity | None = None
+    # Of a row at any one iterate
+    sensitivity: RowSensitivity
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
     # expect(blocks): fields of these rows are asked for next, block by block; X changes at rows of earlier blocks only
@@ -92,7 +94,7 @@ def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
         fields=graph.multiply_rows,
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=w,
-        envelope=w,
+        sensitivity=RowSensitivity(NUMBER, w),
         expect=graph.expect,
     )
     return Iteration(oracle, Signs(balanced=balanced))
@@ -104,7 +106,9 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples
     of :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
 
-    Notes ----- *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the
+    Notes
+    -----
+    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the
     same on average (then c does not change which is best) and 0 otherwise. A row has l1-sensitivity
     :func:`~dpgraph.bounds.sensitivity.label_rows_l1`, up to a constant that is added to all its entries; counts of
     labels have l1-sensitivity w, and choices cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
@@ -119,63 +123,53 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
         fields=partial(graph.multiply_rows, centre=centre),
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=(1 + (q - 2) * centre) * w,
-        envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
-        move=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
+        sensitivity=RowSensitivity(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)),
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
         expect=graph.expect,
     )
     return Iteration(oracle, Simplex(q, relation))
 
 
-# --- noise of readings: the law of smaller variance, both being public ------------------------------------------------
+# --- noise of queries -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class QueryLaw:
-    """The K-norm mechanism for all readings of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
+    """The K-norm mechanism for all queries of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
 
     norm: RowNorm
     step: float
-    moved: float
+    sensitivity: float
     epsilon: float
 
     @property
-    def variances(self) -> tuple[float, float]:
-        """Variance of the first reading of a number, and of a later one."""
-        return self.norm.variances(self.moved / self.epsilon)
-
-    @property
     def mean_variance(self) -> float:
-        """Mean variance over all readings."""
-        (first, later), readings = self.variances, self.norm.queries
-        return (first + (readings - 1) * later) / readings
+        """Mean variance over all queries of a number."""
+        (first, later), count = self.norm.variances(self.sensitivity / self.epsilon), self.norm.queries
+        return (first + (count - 1) * later) / count
 
 
-def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> QueryLaw:
-    """The law of smaller mean variance for this pure epsilon: noise for each number by itself, or for whole rows.
+def query_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
+    """The noise of rows that are queried so often, for this pure epsilon.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
     up to a constant is that in each of the other directions. Where the grid is coarser than the fields, rounding adds
     at most a step to the change of each number: to the l1 norm of a row, or to its range, no more steps than it has
     numbers.
     """
-    laws = []
-    for move in (RowSensitivity(NUMBER, oracle.envelope), oracle.move):
-        if move is not None:
-            norm = RowNorm(readings, move.ball)
-            step, size, spent = query_grid(move.size, oracle.columns, oracle.unit, epsilon)
-            laws.append(QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent))
-    return min(laws, key=lambda law: law.mean_variance)
+    norm = RowNorm(queries, oracle.sensitivity.ball)
+    step, size, spent = query_grid(oracle.sensitivity.size, oracle.columns, oracle.unit, epsilon)
+    return QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent)
 
 
-def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
+def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float) -> int:
     """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
 
-    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one reading
+    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
     with the noise of a single release tells more. Elsewhere signs are read a fixed number of times. One of several
     numbers of a row is a sum of about d/columns weights up to w: rows of several are read as often as the variance of a
-    reading is below half of d/columns w^2; four times that where tables are private, whose rows read once get more
+    query is below half of d/columns w^2; four times that where tables are private, whose rows read once get more
     noise, or tell less of labels that are not best.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
@@ -183,9 +177,9 @@ def number_of_readings(oracle: FieldOracle, w: float, mean_degree: float, epsilo
         return 0
     if oracle.columns == 1:
         return SWEEPS.of_signs
-    tables = oracle.scores is None or oracle.move is None
+    tables = oracle.scores is None or oracle.sensitivity.ball == NUMBER
     largest = (4.0 if tables else 1.0) * w**2 * degree / oracle.columns / 2
-    quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if quietest_law(oracle, t, epsilon).mean_variance <= largest)
+    quiet = (t for t in range(2, 2 * SWEEPS.of_signs + 1) if query_law(oracle, t, epsilon).mean_variance <= largest)
     return max(quiet, default=0)
 
 
@@ -216,7 +210,7 @@ class Core:
 
     @property
     def other_pairs(self) -> Pairs:
-        """Which pairs the readings of the other rows are about."""
+        """Which pairs the queries of the other rows are about."""
         return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
 
     def inside(self, degrees: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.row_norm import Range
+from dpgraph.privacy.row_norm import NUMBER, Range
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores, RowSensitivity
@@ -45,9 +45,10 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
         fields=private.fields,
         unit=private.graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
-        envelope=q * w if whole_table else w,
-        # Which label is best does not change with a constant. One entry of a table moves the same number every time.
-        move=RowSensitivity(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
+        # Which label is best does not change with a constant. One entry of a table changes the same number every time.
+        sensitivity=(
+            RowSensitivity(Range(q), sensitivity.constraint_rows_range(w)) if whole_table else RowSensitivity(NUMBER, w)
+        ),
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w),
     )

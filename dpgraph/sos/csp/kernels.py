@@ -319,7 +319,10 @@ def anneal_labels(
                 if ratio < 0.0 and (ratio < -30.0 or uniform(state) >= np.exp(ratio)):
                     continue
             else:
-                new = np.argmax(field[i])
+                new = 0
+                for a in range(1, q):
+                    if field[i, a] > field[i, new]:
+                        new = a
                 if field[i, new] <= field[i, old] + tol:
                     continue
             moves += 1

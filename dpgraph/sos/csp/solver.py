@@ -12,26 +12,25 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
-from dpgraph.sos.csp.bucket_elimination import solve_by_elimination
-from dpgraph.sos.csp.depth_first import prove_assignment
-from dpgraph.sos.csp.frontier import search_frontier
 from dpgraph.sos.csp.kernels import pair_moments
-from dpgraph.sos.csp.messages import improve_by_forests, pass_messages
+from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
+from dpgraph.sos.proofs import ShiftProof
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
-from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
-_FIRST_SHARE = 0.1  # of the local search: before the relaxation, which may be needless then
-_MOST_PREFIXES, _SHARE_OF_FRONTIER = (2**14, 2**20), (0.3, 0.8)  # by default, and where a proof is asked for
-_FORESTS = 200  # disturbances, where no number of sweeps is asked for
+_ENTRIES, _SHARE_OF_SEARCH = 5e8, 0.4  # of tables that a search copies before the relaxation, and of the time
+_TIMES_TO_PROVE = 20  # as many, of two labels, where a proof is asked for
+_LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
 def solve_csp(
@@ -43,69 +42,78 @@ def solve_csp(
 ) -> Solution:
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
-    Instances of small treewidth are solved exactly instead, unless what the relaxation says is asked for: more than one
-    seed, or the rounding alone (``local_search=False``).
+    An exact search comes first, and needs no relaxation where it ends with a proof; it is left out where what the
+    relaxation says is asked for: more than one seed, or the rounding alone (``local_search=False``).
 
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
     are a max-cut on one more vertex and solved as such.
     """
-    generator = as_generator(rng)
-    if not _asks_for_rounding(options) and (proven := solve_by_elimination(objective, options)) is not None:
-        return proven
-    if objective.alphabet_size == 2 and not nonnegative:
-        initial = None if options.initial is None else np.append(0, options.initial)
+    generator, began = as_generator(rng), time.monotonic()
+    prove, as_cut = options.search == "optimal", objective.alphabet_size == 2 and not nonnegative
+    asks_for_rounding = (options.seeds > 1 or not options.local_search) and not prove
+    if asks_for_rounding or (as_cut and not ExactSearch.fits(objective)):
+        return _relaxed(objective, options, nonnegative, generator, None)
+
+    def left(share: float) -> SolverOptions:
+        limit = options.time_limit
+        limit = None if limit is None else max(began + share * limit - time.monotonic(), _LEAST_LEFT)
+        return replace(options, search="beam", time_limit=limit)
+
+    exact = ExactSearch(objective, options, generator)
+    with Watch(objective, left(1.0), "search") as watch:
+        entries = _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
+        if exact.run(watch, entries=entries, deadline=watch.until(_SHARE_OF_SEARCH)):
+            return Solution.exact(objective, exact.labels, exact.bound, exact.proof)
+    if as_cut:  # which has a proof of its own
+        return _relaxed(objective, replace(left(1.0), search=options.search), nonnegative, generator, exact)
+    first = left(SHARE_BEFORE_PROOF if prove else 1.0)
+    solution = _relaxed(objective, first, nonnegative, generator, exact)
+    if prove and solution.status != "optimal" and solution.gap > options.gap_tol:
+        with Watch(objective, left(1.0), "proof") as watch:
+            watch.found(solution.value, solution.upper_bound)
+            exact.improved_by(solution.labels)
+            exact.run(watch, deadline=watch.until(1.0))
+        solution = solution.improved(objective, exact.labels, exact.bound)
+    return solution
+
+
+def _relaxed(
+    objective: CSPObjective,
+    options: SolverOptions,
+    nonnegative: bool | None,
+    rng: np.random.Generator,
+    exact: ExactSearch | None,
+) -> Solution:
+    """What the relaxation and the local search add to the labels and the bound of a search, if there was one."""
+    given = [options.initial] if options.initial is not None else []
+    if exact is not None:
+        given.append(exact.labels)
+    if objective.alphabet_size > 2 or nonnegative:
+        solution = _solve(objective, options, nonnegative is None or nonnegative, rng, given)
+    else:  # a max-cut on one more vertex
+        initial = np.append(0, max(given, key=objective.value)) if given else None
         signed = replace(options, seeds=options.seeds + 1, initial=initial)
-        cut = solve_and_prove(objective.signed(), signed, generator)
-        return replace(cut, labels=cut.labels[1:])
-    began = time.monotonic()
-    if options.search != "optimal":
-        return _solve(objective, options, nonnegative, generator)
-    limit = None if options.time_limit is None else SHARE_BEFORE_PROOF * options.time_limit
-    first = replace(options, search="beam", time_limit=limit)
-    solution = _solve(objective, first, nonnegative, generator, prove=True)
-    if solution.status == "optimal" or solution.gap <= options.gap_tol:
+        cut = solve_and_prove(objective.signed(), signed, rng)
+        solution = replace(cut, labels=cut.labels[1:])
+    if exact is None:
         return solution
-    return prove_assignment(objective, solution, options, began)
-
-
-def _asks_for_rounding(options: SolverOptions) -> bool:
-    return options.seeds > 1 or not options.local_search
+    return solution.improved(objective, exact.labels, exact.bound)
 
 
 def _solve(
     objective: CSPObjective,
     options: SolverOptions,
-    nonnegative: bool | None,
+    nonnegative: bool,
     generator: np.random.Generator,
-    *,
-    prove: bool = False,
+    given: list[IntArray],
 ) -> Solution:
-    """Without branch and bound; where that follows, the frontier is searched for longer."""
+    """Relax, condition on seeds, round, and search locally from there and from the labels that are given."""
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:
-        messages = pass_messages(objective)
-        first, bound = messages.labels, messages.bound
-        if not _asks_for_rounding(options):
-            starts = generator.integers(objective.alphabet_size, size=(options.starts - 1, objective.n_variables))
-            first = improve_labels(
-                objective, np.vstack([first, starts]), generator, sweeps=options.sweeps, share=_FIRST_SHARE
-            )
-            if not is_optimal(objective, objective.value(first), bound):
-                until = watch.until(_SHARE_OF_FRONTIER[prove])
-                first, other = search_frontier(objective, first, messages.proof.shares, _MOST_PREFIXES[prove], until)
-                bound = min(bound, other)
-            if is_optimal(objective, objective.value(first), bound):  # the relaxation has nothing to add
-                return Solution.exact(objective, first, bound, options, messages.proof)
-        watch.found(objective.value(first), bound)
-        signs = nonnegative is None or nonnegative
         root = solve_csp_relaxation(
-            objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
+            objective, generator, nonnegative=nonnegative, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
         )
-        drawn = _round(root, options, generator)
-        if not options.as_analysed:
-            drawn = np.vstack([first, drawn])
-        if options.initial is not None:
-            drawn = np.vstack([options.initial, drawn])
+        drawn = np.vstack([*given, _round(root, options, generator)])
         rounded = best_rows(objective, drawn, options.starts)
         known = rounded[0] if options.as_analysed else best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
@@ -127,14 +135,12 @@ def _solve(
         watch.found(objective.value(labels), tree.upper_bound)
         for sweeps in watch.efforts() if options.local_search else ():
             improved = improve_labels(objective, rounded, generator, sweeps=sweeps)
-            best = best_rows(objective, np.stack([improved, labels]), 1)
-            labels = improve_by_forests(objective, best, generator, _FORESTS if sweeps is None else sweeps)[0]
+            labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    kind = tree.kind if tree.upper_bound <= bound else "proven"
-    bound = min(tree.upper_bound, bound)
-    return Solution.of(objective, labels, bound=bound, kind=kind, trace=tree.trace, proof=messages.proof)
+    proof = ShiftProof(lambda: pass_messages(objective)[0])
+    return Solution.of(objective, labels, bound=tree.upper_bound, kind=tree.kind, trace=tree.trace, proof=proof)
 
 
 def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:

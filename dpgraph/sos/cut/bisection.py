@@ -18,10 +18,10 @@ from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
-from dpgraph.sos.cut.rounding import best_columns, improve
+from dpgraph.sos.cut.rounding import best_columns
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.kernels import default_sweeps, on_columns
+from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -31,16 +31,14 @@ from dpgraph.typing import FloatArray
 _PENALTIES = 12
 _CLOSE = 1e-5  # of the value: what a better penalty is worth
 _NEAR = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
-_WARM = 0.15  # first temperature from a good cut
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
 # keeps fluctuating by a few vertices until the end.
-_HOT, _COLD = 0.45, 0.05
+_HOT, _WARM, _COLD = 0.45, 0.15, 0.05
 _PRICE = 0.1
-_OPERATIONS = 1.5e9
-_RESTART_ENTRIES, _MOST_RESTARTS = 1e7, 300  # of the matrix, all multilevel cuts together: a few seconds
-_SHARE_OF_RESTARTS = 0.7  # of the time, if there is a limit
-_SHARE_OF_PENALTIES = 0.3  # of what is left after the restarts and the first relaxation
-_PATIENCE = 4.0  # times as long as annealing without success: multilevel cuts instead
+_SWEEPS = 200
+_ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
+_SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
+_SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
 
 
@@ -56,7 +54,7 @@ def solve_bisection(
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search:
-        known_cuts = _restart(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_RESTARTS))
+        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = round_root(objective, root, options, generator)
@@ -77,13 +75,8 @@ def solve_bisection(
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
-    for sweeps in watch.efforts() if options.local_search else ():
-        began, before = time.monotonic(), watch.value
-        cuts = best_columns(objective, _improve(objective, cuts, largest, generator, sweeps), options.starts)
-        watch.found(objective.cut_value(cuts[:, 0]))
-        if options.time_limit is not None and watch.value == before:  # annealing does not suit every graph
-            longer = time.monotonic() + _PATIENCE * (time.monotonic() - began)
-            cuts = _restart(objective, cuts, largest, generator, watch, min(longer, watch.until(1.0)))
+    if options.local_search and options.time_limit is not None and not watch.done():
+        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0))
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
@@ -177,7 +170,7 @@ def _close_gap(
     return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng)
 
 
-def _restart(
+def _search(
     objective: SparseObjective,
     cuts: FloatArray,
     largest: int,
@@ -185,35 +178,34 @@ def _restart(
     watch: Watch,
     deadline: float,
 ) -> FloatArray:
-    """The best of `cuts` and of multilevel ones: as many as take a few seconds, or those until the deadline.
+    """The best of `cuts`, multilevel ones, and annealed ones: as many as take a few seconds, or until the deadline.
 
-    Once there are as many as are kept, every other one combines two of them.
+    Once there are as many as are kept, every other multilevel cut combines two of them. The best is annealed from a
+    random temperature; each time in vain twice as many multilevel cuts come before the next, up to as many as are kept,
+    as annealing suits graphs with hubs and not meshes.
     """
-    keep, most = watch.options.starts, math.inf
+    keep, most, sweeps = watch.options.starts, math.inf, watch.options.sweeps
     if deadline == math.inf:
-        most = np.clip(_RESTART_ENTRIES / (objective.n_vertices + objective.matrix.nnz), keep, _MOST_RESTARTS)
+        most = np.clip(_ENTRIES / (objective.n_vertices + objective.matrix.nnz), keep, _MOST)
+    wait, left = 1, 1
     for number in itertools.count(1):
-        combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
-        parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
-        cut = multilevel_cut(objective.rows, largest, rng, parents)
+        before = watch.value
+        if left == 0:
+            hot = rng.uniform(_WARM, _HOT)
+            cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
+        else:
+            combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
+            parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
+            cut = multilevel_cut(objective.rows, largest, rng, parents)
         if np.all(np.abs(cut @ cuts) < cut.size):  # a new one
             cuts = best_columns(objective, np.column_stack([cuts, cut]), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
+        if left == 0:
+            wait = 1 if watch.value > before else min(2 * wait, keep)
+        left = wait if left == 0 else left - 1
         if time.monotonic() >= deadline or number >= most:
             break
     return cuts
-
-
-def _improve(
-    objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, sweeps: int | None
-) -> FloatArray:
-    """`cuts` and what annealing near balance makes of them and of the best unbalanced cut."""
-    annealed = anneal_balanced(objective, cuts, largest, rng, sweeps=sweeps)
-    unbalanced = improve(objective, cuts, rng, sweeps=sweeps)[:, None]
-    repaired = repair_and_swap(objective, unbalanced, largest)
-    warm = np.repeat(best_columns(objective, np.hstack([cuts, annealed, repaired]), 1), cuts.shape[1], axis=1)
-    again = anneal_balanced(objective, warm, largest, rng, sweeps=sweeps, hot=_WARM)
-    return np.hstack([cuts, annealed, repaired, again])
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
@@ -233,17 +225,12 @@ def anneal_balanced(
     sweeps: int | None = None,
     hot: float = _HOT,
 ) -> FloatArray:
-    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
-
-    `sweeps` are by default as many as take a few seconds in all, between 20 and 2500.
-    """
+    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap."""
     n, count = signs.shape
     norms = objective.row_norms()
     if not norms.any():
         return repair_and_swap(objective, signs, imbalance)
-    if sweeps is None:
-        sweeps = default_sweeps(_OPERATIONS, count * n * objective.flip_cost())
-    temperatures = np.linspace(hot, _COLD, sweeps) * float(norms[norms > 0.0].mean())
+    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * float(norms[norms > 0.0].mean())
     prices = 4.0 * _PRICE * temperatures
 
     def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:

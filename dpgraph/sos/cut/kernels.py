@@ -53,12 +53,13 @@ def ascend_sparse(
     """Over-relaxed ascent on M + price (u u' - diag(u^2)), M sparse, until a sweep gains `tol`: sweeps, last gain."""
     indptr, indices, data = rows
     n, k = V.shape
-    g = np.zeros(k)
-    old = np.empty(k)
+    g, old, total = np.empty(k), np.empty(k), np.empty(k)
     gain = 0.0
     for sweep in range(sweeps):
-        total = np.dot(u, V)  # afresh in every sweep, so that rounding errors do not pile up
-        gain = 0.0
+        gain, total[:] = 0.0, 0.0  # afresh in every sweep, so that rounding errors do not pile up
+        for i in range(n if price != 0.0 else 0):
+            for c in range(k):
+                total[c] += u[i] * V[i, c]
         for i in range(n):
             for c in range(k):
                 g[c] = 0.0

@@ -146,8 +146,8 @@ def _label_queries(genome: Genome) -> float:
     """The same for rows of labels, points of the simplex: the sum over numbers is one for each query, not for all."""
     rng, q = np.random.default_rng(genome["seed"]), genome["labels"]
     move = RowSensitivity(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
-    oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, float(q), move)
-    law = core.quietest_law(oracle, genome["queries"], 1.0)
+    oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, move)
+    law = core.query_law(oracle, genome["queries"], 1.0)
     X = np.zeros((2, q))
     read: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for row in rng.permutation([0] * genome["queries"] + [1] * genome["queries"]):
@@ -156,7 +156,7 @@ def _label_queries(genome: Genome) -> float:
         if read[1 - row]:
             X[1 - row] = _label(rng, q)
     cost = sum(_norm(law.norm, size) for moved in read for size in _sizes(law.norm, np.array(moved)))
-    return cost / law.moved
+    return cost / law.sensitivity
 
 
 def _sizes(norm: RowNorm, moved: np.ndarray) -> np.ndarray:

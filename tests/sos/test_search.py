@@ -61,3 +61,32 @@ def test_a_search_that_is_stopped_keeps_a_true_bound():
     colours = TwoCSP.from_networkx(nx.gnm_random_graph(60, 300, seed=0), "coloring", [0, 1, 2])
     result = max_2csp(colours, search="optimal", time_limit=0.5, rng=0)
     assert result.value <= 273.0 <= result.upper_bound
+
+
+def exactly(made, monkeypatch):
+    """What the search proves by itself: nothing is eliminated before it, and no relaxation follows."""
+    monkeypatch.setattr("dpgraph.sos.csp.elimination._LARGEST", 1)
+    monkeypatch.delattr("dpgraph.sos.csp.solver.solve_csp_relaxation", raising=False)
+    return max_2csp(made, rng=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_finds_what_a_listing_of_all_assignments_finds(seed, monkeypatch):
+    """Cyclic games and colourings are symmetric: of labels that are alike the search tries one."""
+    G = nx.gnm_random_graph(8, 20, seed=seed)
+    rng, shifts = np.random.default_rng(seed), TwoCSP(8, 4)
+    for u, v in G.edges:
+        shifts.add_constraint(u, v, np.roll(np.eye(4), rng.integers(4), axis=1), weight=float(rng.integers(1, 5)))
+    for made in (shifts, TwoCSP.from_networkx(G, "coloring", [0, 1, 2]), instance(3 * seed + seed % 2, n=8)):
+        result = exactly(made, monkeypatch)
+        assert result.status == "optimal"
+        assert Fraction(result.value) == pytest.approx(best_value(made), rel=1e-14)
+        assert result.upper_bound >= best_value(made)
+
+
+@pytest.mark.parametrize("graph", [nx.random_regular_graph(3, 60, seed=1), nx.gnm_random_graph(80, 130, seed=2)])
+def test_sparse_random_instances_need_no_relaxation(graph, monkeypatch):
+    rng, made = np.random.default_rng(5), TwoCSP(len(graph), 4)
+    for u, v in graph.edges:
+        made.add_constraint(u, v, rng.random((4, 4)))
+    assert exactly(made, monkeypatch).status == "optimal"

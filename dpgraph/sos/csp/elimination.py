@@ -1,0 +1,242 @@
+"""Exact elimination of variables of a 2-CSP, one after the other (Dechter 1999).
+
+A variable v and the tables that mention it are replaced by one table on its neighbours, whose entries are the least
+cost over the labels of v. In an order in which no table has more than w variables besides the eliminated one, that
+takes q^(w+1) steps a variable and room for q^w: w = 1 for forests, 2 for series-parallel graphs and cacti. The order
+takes next what adds the fewest pairs of neighbours (min-fill). Where that would be too much, only variables of up to
+two neighbours go, and what is left is a smaller 2-CSP.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
+from dpgraph.sos.csp.costs import IntegerCosts
+from dpgraph.threads import Stop, deadline, on_thread, time_is_up
+from dpgraph.typing import IntArray
+
+#: Entries of the largest table, and steps for all of them: some seconds.
+_LARGEST, _MOST = 2**24, 2**33
+_STEPS_A_SECOND = 1e9
+_PLAIN = 2**20  # steps of a variable that numpy takes in one go
+_BEHIND = 5  # bits behind a cost for its label, so that the least cost says where it is
+_LABELS = 2**_BEHIND
+
+Table = NDArray[np.int64]
+Labels = NDArray[np.uint8]
+#: Variables in increasing order: the axes of a table.
+Scope = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """What elimination has left of a 2-CSP: variables `kept`, none if all are eliminated in the `order`."""
+
+    costs: IntegerCosts
+    kept: IntArray
+    order: list[int]
+    choices: list[tuple[Scope, NDArray[np.integer]]]  # the best label of each variable of the order
+
+    def lift(self, labels: IntArray) -> IntArray:
+        """The best labels of all variables beside those of the kept ones."""
+        whole = np.zeros(self.kept.size + len(self.order), dtype=np.int64)
+        whole[self.kept] = labels
+        for v, (scope, choice) in zip(reversed(self.order), reversed(self.choices), strict=True):
+            whole[v] = choice[tuple(whole[list(scope)])]
+        return whole
+
+
+def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
+    """The 2-CSP without the variables that can be eliminated: all of them, if that takes at most so many steps.
+
+    Time that is up leaves it as it is.
+    """
+    n, q = costs.single.shape
+    order, steps = elimination_order(n, q, costs.pairs, int(math.log(_LARGEST, q) + 1e-9))
+    if len(order) < n or steps > min(most, _STEPS_A_SECOND * (deadline() - time.monotonic())):
+        order, _ = elimination_order(n, q, costs.pairs, 2)
+    return _eliminated(costs, order)
+
+
+def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
+    """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then; the steps."""
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for u, v in pairs.tolist():
+        neighbours[u].add(v)
+        neighbours[v].add(u)
+
+    def keys(variables: Iterable[int]) -> Iterable[tuple[int, int, int]]:
+        for v in variables:
+            near = neighbours[v]
+            if len(near) <= widest:
+                yield sum(b not in neighbours[a] for a, b in combinations(near, 2)), len(near), v
+
+    heap = list(keys(range(n)))
+    current = {entry[2]: entry for entry in heap}
+    heapq.heapify(heap)
+    order, steps = list[int](), 0.0
+    gone: set[int] = set()
+    while heap and steps <= _MOST:
+        entry = heapq.heappop(heap)
+        v = entry[2]
+        if current.get(v) != entry:
+            continue
+        steps += float(q) ** (len(neighbours[v]) + 1)
+        order.append(v)
+        gone.add(v)
+        changed = join_neighbours(neighbours, v) - gone
+        for u in (*changed, v):
+            current.pop(u, None)
+        for fresh in keys(changed):
+            current[fresh[2]] = fresh
+            heapq.heappush(heap, fresh)
+    return order, steps
+
+
+def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
+    """Join the neighbours of v to each other, and take v away: the vertices whose fill-in may have changed."""
+    near = neighbours[v]
+    changed = set(near)
+    for u in near:
+        neighbours[u].discard(v)
+    for a, b in combinations(near, 2):
+        if b not in neighbours[a]:
+            changed |= neighbours[a] & neighbours[b]
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+    return changed
+
+
+def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
+    """Eliminate in this order; tables of what is left are on one variable or two."""
+    n, q = costs.single.shape
+    place = np.full(n, n)
+    place[order] = np.arange(len(order))
+    tables: list[dict[Scope, Table]] = [{} for _ in range(n + 1)]  # by the variable that is eliminated first
+
+    def add(scope: Scope, table: Table) -> None:
+        mine = tables[int(place[list(scope)].min(initial=n))]
+        mine[scope] = mine[scope] + table if scope in mine else table
+
+    for v, single in enumerate(costs.single):
+        add((v,), single)
+    for (u, v), pair in zip(costs.pairs.tolist(), costs.pair, strict=True):
+        add((u, v), pair)
+    choices: list[tuple[Scope, NDArray[np.integer]]] = []
+    for k, v in enumerate(order):
+        if time_is_up():
+            return Core(costs, np.arange(n), [], [])
+        scope = tuple(sorted({u for variables in tables[k] for u in variables} - {v}))
+        least, choice = least_over(tables[k], scope, v, q)
+        tables[k] = {}
+        choices.append((scope, choice))
+        add(scope, least)
+    rest = tables[n]
+    kept = np.flatnonzero(place == n)
+    pairs = np.array([scope for scope in rest if len(scope) == 2], dtype=np.int64).reshape(-1, 2)
+    pair = np.array([rest[u, v] for u, v in pairs.tolist()], dtype=np.int64).reshape(-1, q, q)
+    single = np.array([rest[v,] for v in kept.tolist()], dtype=np.int64).reshape(-1, q)
+    constant, pairs = costs.constant + int(rest.get((), 0)), np.searchsorted(kept, pairs)
+    left = replace(costs, pairs=pairs, single=single, pair=pair, constant=constant)
+    return Core(left, kept, order, choices)
+
+
+def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> tuple[Table, NDArray[np.integer]]:
+    """The least of the sum of the tables over the labels of v, and where it is, by the labels of the scope."""
+    if len(scope) < 2 or q ** (len(scope) + 1) <= _PLAIN or q > _LABELS:
+        total = _joined(tables, (*scope, v), q)
+        return total.min(axis=-1), total.argmin(axis=-1).astype(np.uint16)
+    inner = min(scope, key=lambda u: sum(table.size for variables, table in tables.items() if u in variables))
+    rows = tuple(u for u in scope if u != inner)
+    groups = _within_largest({variables: table for variables, table in tables.items() if inner in variables})
+    beside = {variables: table for variables, table in tables.items() if inner not in variables}
+    A, at_first = _by_rows(beside, v, rows, ())
+    parts, index = zip(*(_by_rows(group, v, rows, (inner,)) for group in groups), strict=True)
+    at_rest = np.array(index) + np.cumsum([0, *(part.shape[1] for part in parts[:-1])])[:, None]
+    B = np.concatenate(parts, axis=1)
+    least, choice = np.empty((q ** len(rows), q), dtype=np.int64), np.empty((q ** len(rows), q), dtype=np.uint8)
+    on_thread(_least_sums, A, at_first, B, at_rest, least, choice)
+    shape, place = (q,) * len(scope), scope.index(inner)
+    return np.moveaxis(least.reshape(shape), -1, place), np.moveaxis(choice.reshape(shape), -1, place)
+
+
+def _within_largest(tables: dict[Scope, Table]) -> list[dict[Scope, Table]]:
+    """The tables in groups, each within the scope of its largest."""
+    groups: list[dict[Scope, Table]] = []
+    for variables in sorted(tables, key=len, reverse=True):
+        for group in groups:
+            if set(next(iter(group))).issuperset(variables):
+                break
+        else:
+            groups.append(group := {})
+        group[variables] = tables[variables]
+    return groups
+
+
+def _by_rows(tables: dict[Scope, Table], v: int, rows: Scope, inner: Scope) -> tuple[Table, IntArray]:
+    """The sum of tables by the labels of v, of the rows that matter, and of `inner`; and where each row is in it."""
+    q = next(iter(tables.values())).shape[0]
+    used = [u for u in rows if any(u in variables for variables in tables)]
+    total = _joined(tables, (v, *used, *inner), q)
+    index = np.zeros((1,) * len(rows), dtype=np.int64)
+    for k, u in enumerate(rows):
+        step = np.arange(q) if u in used else np.zeros(q, np.int64)
+        index = index * (q if u in used else 1) + step.reshape((-1,) + (1,) * (len(rows) - 1 - k))
+    return total.reshape(q, -1, *(q for _ in inner)), index.ravel()
+
+
+def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
+    """The sum of tables by the variables of the axes, small ones first."""
+    axis = {u: i for i, u in enumerate(axes)}
+    total = np.zeros((1,) * len(axis), dtype=np.int64)
+    for variables, table in sorted(tables.items(), key=lambda item: len(item[0])):
+        mine = [axis[u] for u in variables]
+        shape = np.ones(len(axis), dtype=np.int64)
+        shape[mine] = table.shape
+        more = np.transpose(table, np.argsort(mine)).reshape(shape)
+        if total.shape == (q,) * len(axis):
+            total += more
+        else:
+            total = total + more
+    return np.broadcast_to(total, (q,) * len(axis))
+
+
+@njit(nogil=True)
+def _least_sums(
+    A: IntArray, at_first: IntArray, B: IntArray, at_rest: IntArray, least: IntArray, choice: Labels, stop: Stop
+) -> None:
+    """The least over a of A[a, i] + the sum of B[a, j, b], by row and b, and its a; a row says which i and j."""
+    rows, q = least.shape
+    best, total = np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64)
+    for r in range(rows):
+        if stop[0]:
+            return
+        i, j = at_first[r], at_rest[0, r]
+        for b in range(q):
+            best[b] = 2**62
+        for a in range(q):
+            constant = (A[a, i] << _BEHIND) + a
+            if at_rest.shape[0] == 1:  # as most often, and several times as fast
+                for b in range(q):
+                    best[b] = min(best[b], constant + (B[a, j, b] << _BEHIND))
+                continue
+            for b in range(q):
+                total[b] = B[a, j, b]
+            for k in range(1, at_rest.shape[0]):
+                j_k = at_rest[k, r]
+                for b in range(q):
+                    total[b] += B[a, j_k, b]
+            for b in range(q):
+                best[b] = min(best[b], constant + (total[b] << _BEHIND))
+        for b in range(q):
+            least[r, b] = best[b] >> _BEHIND
+            choice[r, b] = best[b] & (_LABELS - 1)

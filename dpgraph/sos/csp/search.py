@@ -1,0 +1,176 @@
+"""The search for the best assignment of a 2-CSP: depth-first branch and bound on what elimination has left.
+
+Messages have moved costs between tables and labels, so that all is worth little beside a constant. A stage searches for
+assignments of a cost below a limit. If there is none, the limit is a new bound, and the next stage has a larger one.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpgraph.sos.csp.costs import IntegerCosts
+from dpgraph.sos.csp.elimination import Core, reduced
+from dpgraph.sos.csp.messages import pass_messages
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.rounding import improve_labels
+from dpgraph.sos.csp.search_kernels import Node, Queue, explore
+from dpgraph.sos.proofs import EliminationProof, ShiftProof
+from dpgraph.sos.seed_search import SolverOptions
+from dpgraph.sos.solution import is_optimal
+from dpgraph.sos.watch import Watch
+from dpgraph.threads import on_thread, time_is_up
+from dpgraph.typing import IntArray
+
+_PARTS = 256  # of a unit of the values, in which costs are moved
+_HEADROOM = 2.0**57  # beyond, costs are moved in whole units
+_MOST_BYTES = 2**28  # of the levels of a search: a quarter of a gigabyte
+_ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the clock: some hundredths of a second
+_STAGES = 8
+_STEPS_BEFORE = 2**24  # of an elimination of all variables that comes before the search: a hundredth of a second
+_SHARE_OF_ANNEALING = 0.1
+
+
+class ExactSearch:
+    """A 2-CSP without its relaxation: elimination, messages, annealing, then branch and bound for as long as wanted.
+
+    `labels` are the best so far, and no assignment is worth more than `bound`.
+    """
+
+    @staticmethod
+    def fits(objective: CSPObjective) -> bool:
+        """Whether the levels of a search have room: n (n q + m q^2) numbers of 8 bytes."""
+        n, q = objective.unary.shape
+        return bool(8 * (n + 1) * (n * q + len(objective.pairs) * q * q) <= _MOST_BYTES)
+
+    def __init__(self, objective: CSPObjective, options: SolverOptions, rng: np.random.Generator) -> None:
+        self._objective, self._whole = objective, IntegerCosts.of(objective)
+        self._core = reduced(self._whole, _STEPS_BEFORE)
+        self.proof: EliminationProof | ShiftProof = ShiftProof(lambda: pass_messages(objective)[0])
+        if self._core.kept.size == 0:
+            self._solved(self._core)
+            return
+        costs, q = self._core.costs, objective.alphabet_size
+        self._values = costs.objective()
+        self._shares, first = pass_messages(self._values)
+        self._least = 0
+        starts = rng.integers(q, size=(options.starts, len(costs.single)))
+        starts[0] = first if options.initial is None else options.initial[self._core.kept]
+        found = improve_labels(self._values, starts, rng, sweeps=options.sweeps, share=_SHARE_OF_ANNEALING)
+        self.labels, self.bound = self._core.lift(found), math.inf
+
+    def _solved(self, core: Core) -> None:
+        self.labels = core.lift(np.empty(0, dtype=np.int64))
+        self.bound = self._whole.bound(self._whole.cost(self.labels))
+        self.proof = EliminationProof(core.order)
+
+    def run(self, watch: Watch, *, entries: float = math.inf, deadline: float = math.inf) -> bool:
+        """Search until the labels are proven, or so many table entries were copied; whether they are proven.
+
+        Before it gives up it eliminates all variables, if there is time for that.
+        """
+        for labels, bound in self._search(entries, deadline) if self._core.kept.size else ():
+            self.labels, self.bound = self._core.lift(labels), min(bound, self.bound)
+            watch.found(self._objective.value(self.labels), self.bound)
+            if watch.done():
+                break
+        watch.found(self._objective.value(self.labels), self.bound)
+        proven = is_optimal(self._objective, self._objective.value(self.labels), self.bound)
+        if not proven and entries < math.inf and (core := reduced(self._whole)).kept.size == 0:
+            self._solved(core)
+            return True
+        return proven
+
+    def improved_by(self, labels: IntArray) -> None:
+        """Start from better labels, if these are."""
+        if self._objective.value(labels) > self._objective.value(self.labels):
+            self.labels = self._core.lift(labels[self._core.kept])
+
+    def _search(self, entries: float, deadline: float) -> Iterator[tuple[IntArray, float]]:
+        """Labels of the core, and a bound, whenever one of them is better."""
+        costs, labels = self._core.costs, self.labels[self._core.kept]
+        known = costs.cost(labels)
+        whole = costs.exact and _PARTS * float(costs.pair.max(axis=(1, 2), initial=0).sum()) < _HEADROOM
+        parts = _PARTS if whole else 1
+        fine = costs.moved(self._shares, parts)
+        least = self._least = max(-(-fine.constant // parts), self._least)
+        yield labels, costs.bound(min(least, known))
+        size = costs.single.size + costs.pair.size
+        if not self.fits(self._values):
+            return
+        search = _DepthFirst(fine, costs)
+        for limit in _limits(least, known):
+            search.begin(parts * (limit - 1) + 1 - fine.constant)
+            while not search.done and entries > 0 and time.monotonic() < deadline and not time_is_up():
+                search.go_on(int(min(entries, _ENTRIES_AT_ONCE) / size) + 1)
+                entries -= _ENTRIES_AT_ONCE
+            if (found := search.found()) is not None:
+                yield found, costs.bound(costs.cost(found) if search.done else least)
+                return
+            if not search.done:
+                return
+            least = self._least = limit
+            yield labels, costs.bound(least)
+
+
+def _limits(proven: int, known: int) -> list[int]:
+    """Limits of the stages: equal steps from what every assignment is proven to cost to the cost of a known one."""
+    steps = max(min(known - proven, _STAGES), 0)
+    return [proven + -(-k * (known - proven) // steps) for k in range(1, steps + 1)]
+
+
+class _DepthFirst:
+    """The state of a search."""
+
+    def __init__(self, fine: IntegerCosts, costs: IntegerCosts) -> None:
+        (n, q), m = fine.single.shape, len(fine.pair)
+        self._fine, self._costs = fine, costs
+        objective = costs.objective()
+        C = objective.constraints
+        self._symmetric, self._interchangeable = objective.has_label_symmetry, objective.has_interchangeable_labels
+        degree = np.diff(C.indptr)
+        widest = int(degree.max(initial=1))
+        whole = np.int64
+        self._path = Node(
+            np.zeros((n + 1, 1), whole), np.zeros((n + 1, n, q), whole), np.zeros((n + 1, m, q, q), whole),
+            np.zeros((n + 1, m), whole), np.zeros((n + 1, n, widest), whole), np.zeros((n + 1, n, widest), whole),
+            np.zeros((n + 1, n), whole), np.full((n + 1, n), -1), np.zeros((n + 1, 3), whole),
+        )  # fmt: skip
+        self._queue = Queue(np.zeros(n, whole), np.zeros(2, whole), np.zeros(n, np.bool_), np.zeros(n, whole))
+        self._at, self._found = np.zeros(2, whole), np.full(n, -1)
+        row, column = np.nonzero(np.arange(widest) < degree[:, None])
+        self._near, self._via = np.zeros((n, widest), whole), np.zeros((n, widest), whole)
+        self._near[row, column], self._via[row, column] = C.neighbour, C.number
+        self._degree = degree
+
+    @property
+    def done(self) -> bool:
+        """Whether all assignments below the limit are known."""
+        return bool(self._at[0] < 0)
+
+    def begin(self, limit: int) -> None:
+        """A search for costs below a limit."""
+        path, Q, (n, q) = self._path, self._queue, self._fine.single.shape
+        path.single[0], path.table[0], path.first[0] = self._fine.single, self._fine.pair, self._fine.pairs[:, 0]
+        path.near[0], path.via[0], path.degree[0], path.labels[0] = self._near, self._via, self._degree, -1
+        path.branch[0], path.least[0] = (0, 0, 0 if self._symmetric else q), 0
+        Q.ring[:], Q.ends[:], Q.waits[:] = np.arange(n), (0, n), True
+        self._limit, self._at[:] = limit, (0, limit)
+
+    def go_on(self, nodes: int) -> None:
+        """Look at so many nodes."""
+        on_thread(explore, self._path, self._queue, self._at, self._interchangeable, self._found, nodes)
+
+    def found(self) -> IntArray | None:
+        """The best labels below the limit: those that the search has eliminated, beside the others."""
+        if self._at[1] == self._limit:
+            return None
+        labels = self._found.copy()
+        core = reduced(self._costs.conditioned(labels))
+        if core.kept.size:  # time is up
+            return None
+        labels[labels < 0] = core.lift(np.empty(0, np.int64))
+        return labels
