@@ -24,11 +24,11 @@ MAKERS: dict[str, tuple[str, ...]] = {
         for name in (
             "ablation", "attributes", "bisection_peers", "communities", "correlation_rounding", "cosine",
             "covariance", "covariance_printed", "csp_peers", "csp_scale", "cut_peers", "cut_success",
-            "degree_distribution", "distributed_graphs", "eigenspace_labels", "estimates", "false_bounds", "gset",
+            "degree_distribution", "distributed_graphs", "eigenspace_labels", "false_bounds", "gset",
             "gset_time", "linear_queries", "linear_queries_peers", "load", "marginal_solvers", "marginals",
             "marginals_sparse", "marginals_structured", "marginals_weights", "optimal_cuts", "optimal_tori",
             "peers_published", "planted", "projections", "projector_gap", "random_degree", "science", "sdp_speed",
-            "similarities", "subspaces", "synthetic_graphs", "first_call", "persons",
+            "similarities", "synthetic_graphs", "first_call", "persons",
         )
     },
     "ablations_sweeps": ("-m", "benchmarks.ablations"),
@@ -38,18 +38,19 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "communities_peers": ("benchmarks/communities_beside_peers.py",),
     "covariance_shares": ("benchmarks/covariance.py", "--part", "shares"),
     "densest": ("-m", "benchmarks.densest"),
+    "estimates": ("-m", "benchmarks.estimates"),
     "frontier": ("benchmarks/frontier.py", "--full"),
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
     "pagerank": ("-m", "benchmarks.pagerank"),
     "marginals_pgm": ("benchmarks/marginals.py",),
     "marginals_smartnoise": ("benchmarks/marginals.py",),
     "sensitivity": ("-m", "tests.privacy.enumeration"),
+    "subspaces": ("-m", "benchmarks.subspaces"),
     "spectral_ball": ("benchmarks/projections.py",),
     "speed": ("benchmarks/speed.py", "--full"),
     "subgraph_counts": ("-m", "benchmarks.subgraph_counts"),
     "synthetic_peers": ("benchmarks/synthetic_beside_peers.py",),
     "timing": ("-m", "tests.privacy.timing"),
-    "tuning": ("benchmarks/fit_tuning.py",),
 }  # fmt: skip
 
 

@@ -8,17 +8,19 @@ Matrices above a bulk, spikes, and adjacency matrices of real graphs, of sizes, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from common import RESULTS, markdown_table, real_graph
-from frontier_problems.eigenspace import SENSITIVITY
 from scipy.sparse.linalg import eigsh
-from subspaces import Case, rectangular_bulk, sine, symmetric_bulk, wishart
 
 import dpgraph
+from benchmarks.common import RESULTS, markdown_table, real_graph
+from benchmarks.subspaces import Case, rectangular_bulk, sine, symmetric_bulk, wishart
 
+#: An edge of an adjacency matrix.
+SENSITIVITY = math.sqrt(2.0)
 EPSILONS, DELTA = (0.5, 1.0, 4.0), 1e-6
 #: A sine from which on nothing was found, and one up to which something was.
 LOST, FOUND = 0.7, 0.35

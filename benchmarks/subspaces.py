@@ -10,7 +10,7 @@ Peers have exact Gaussian accounting and noise by the longest row. They are told
 p = rank or 2 rank columns and 2 to 64 products, momentum and a Chebyshev filter with the exact sigma_{r+1} and as many
 products, each with the numbers that are best on average *in hindsight*.
 
-    python benchmarks/subspaces.py [--quick]
+    python -m benchmarks.subspaces [--quick]
 
 It resumes from ``results/subspaces.csv``; the tables are in ``results/subspaces.md`` and in docs/subspaces-theory.md.
 """
@@ -24,10 +24,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from common import RESULTS, ResumableTable, markdown_table
 from numpy.typing import NDArray
 
 import dpgraph
+from benchmarks.common import RESULTS, ResumableTable, markdown_table
 from dpgraph.privacy.accounting import gdp_mu
 
 FloatArray = NDArray[np.float64]
@@ -120,6 +120,12 @@ INPUTS = {
     "Wishart, 130 x 2000": Input(partial(wishart, 130, 2000), (4, 8, 16, 32), runs=6, both=False),
     "Wishart, 350 x 5000": Input(partial(wishart, 350, 5000), (4, 8, 16, 32), runs=6, both=False),
     "Wishart, 90 x 15000": Input(partial(wishart, 90, 15000), (8, 16, 32), runs=6, both=False),
+    # Drawn after the method for long sides was final.
+    "Wishart, 50 x 24000": Input(partial(wishart, 50, 24000), (10, 20), runs=4, both=False),
+    "Wishart, 240 x 7000": Input(partial(wishart, 240, 7000), (6, 14), runs=4, both=False),
+    "Gaussian, 9000 x 120, r = 2": Input(partial(rectangular_bulk, 9000, 120, 2, 400.0, False), (1.5, 6)),
+    "flat, 330 x 330, r = 3": Input(partial(rectangular_bulk, 330, 330, 3, 300.0, True), (1.5, 6, 20)),
+    "Gaussian, n = 560, r = 3": Input(partial(symmetric_bulk, 560, 3, 300.0, False), (1.5, 6, 20)),
 }
 
 

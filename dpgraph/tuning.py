@@ -5,10 +5,9 @@ public numbers how a budget is spent or what is done with released values. Numbe
 memory or the accuracy of arithmetic gives stay where they are used.
 
 The values were found by hand, on larger planted graphs, and were looked at on SNAP and Facebook100 graphs.
-``benchmarks/fit_tuning.py NAME`` checks those of a class, unless its docstring names another script, on public random
-graphs alone (its ``SCENARIOS`` say which): it tries other values, one at a time, and ``benchmarks/results/tuning.md``
-says what each number's worst one loses, and where another one is better. Shares are parts of a budget: of epsilon where
-the release is pure, else of mu**2, all in (0, 1).
+``python -m benchmarks.ablations`` replaces them by simpler ones on inputs that no table judges, and says what that
+loses (``benchmarks/results/ablations_sweeps.md``), unless the docstring of a class names another script.
+Shares are parts of a budget: of epsilon where the release is pure, else of mu**2, all in (0, 1).
 """
 
 import math
@@ -85,8 +84,6 @@ class Power:
     least_mu: float = 0.4  # See extra; > 0
     trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
-    core_share: float = 0.05  # Share for the r x r matrix in the basis
-    degree_share: float = 0.04  # Share for the degrees
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
 
@@ -94,36 +91,21 @@ class Power:
 class Krylov:
     """The noisy block Krylov method (releases.eigenspaces.krylov): chosen on flat vectors above a bulk, n = 600."""
 
-    first: int = 12  # A step gets this part of the budget at first, 1/first; >= 1
+    first: int = 16  # A step gets this part of the budget at first, 1/first; >= 1
     most: int = 64  # At most so many steps
-    # A step has noise of this part of the value that is sought, once that has been found; in (0, 1)
-    noise: float = 1 / 3
-    reserve: float = 1 / 3  # This share of the budget is left for the Ritz vectors; in [0, 1)
-    seen: float = 0.5  # Directions that were asked for less than this part of once are dropped; in (0, 1)
-    columns: int = 320  # More steps than `first` have at most so many columns together
+    # A direction is dropped if the root of its precision is below this part of that of the median product; in (0, 1)
+    seen: float = 0.5
 
 
 @dataclass(frozen=True)
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    degree_share: float = 0.06  # Share of epsilon for the degrees
-    value_share: float = 0.01  # Share of epsilon for the eigenvalue
-    products: float = 3.6  # products = 3.6 epsilon**0.52 from degrees close to the eigenvector; > 0
-    power: float = 0.52  # The exponent of epsilon; in (0, 1]
-    least: int = 2  # At least so many products
-    most: int = 16  # At most so many
-    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
-    unknown_products: float = 6.0  # But at least 6 epsilon**0.52; > 0
-    far_least: int = 3  # At least so many of them
-    far_most: int = 24  # At most so many of them
-    decay: float = 0.1  # A product that is k iterations old counts decay**k while the vector is being found; in [0, 1]
-    last_decays: tuple[float, ...] = (0.5, 1.0)  # Candidates for that in the end, beside 0
+    products: float = 3.6  # products = 3.6 sqrt(epsilon); > 0
+    # In the end a product that is k iterations old counts decay**k: candidates beside 0
+    last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
-    cappings: int = 3  # How often entries are cut off and the vector scaled back
-    second: float = 0.6  # Part of what a cap cuts off that one product does not bring back; in [0, 1]
-    left: float = 0.8  # Part of the squared noise of that product that posterior means keep; in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -132,13 +114,8 @@ class Residual:
 
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
-    # At most these shares of epsilon, for |h|^2, h'Ah and |Ah - q h|^2
-    shares: tuple[float, float, float] = (0.003, 0.009, 0.012)
-    precise: float = 0.004  # Standard deviation of the residual below which nothing more is spent on it; > 0
+    share: float = 0.008  # Share of epsilon for each of |h|^2, h'Ah and |Ah - q h|^2
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
-    clear: float = 0.045  # |Ah - q h|^2 is not asked for if the noise of the residual would be above this; > 0
-    # Products that start far from a vector find it if the quotient is above this many w sqrt(n)/epsilon; > 0
-    findable: float = 0.45
 
 
 @dataclass(frozen=True)
@@ -153,9 +130,7 @@ class GapTest:
 class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
-    attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
-    useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
 
@@ -165,20 +140,15 @@ class Embedding:
     """Private embeddings: shares and guesses (problems.embedding)."""
 
     typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
-    total_share: float = 0.002  # Share for the total weight
-    side_share: float = 0.02  # Share for the degrees, and for the r x r matrix
-    minimum_share: float = 0.1  # Share for the smallest regularised degree
+    total_share: float = 0.005  # Share for the total weight, or for the bit that says whether degrees are uneven
+    # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
+    side_share: float = 0.02
     # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
     regularization: float = 16.0
     # For products of a single vector it grows with epsilon, to this many at epsilon = 2; > 0
     vector_regularization: float = 64.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
-    # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
-    little_noise: float = 0.012
-    left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
-    vector_total_share: float = 0.005  # At most this share of epsilon for the total weight, for a single vector
-    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
     products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
@@ -191,12 +161,10 @@ class EmbeddingRule:
     vector_column: float = 1.8
     vector_entry: float = 0.05  # Or the noise of one answer is; > 0
     vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0
-    share: float = 0.003  # Share of epsilon for the bit that says so
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,9 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     The noise of a product with x is proportional to the largest entry of x. Let c be the cosine of x with the means,
     which stand for the eigenvector. The next estimate then has a squared error, in units of the eigenvalue, of
 
-        (left (largest entry of rows * x)^2 + 0.6^2 (1 - c^2)) / c^2,
+        (left (largest entry of rows * x)^2 + 1 - c^2) / c^2,
 
-    where left = 0.8 (response of the means to their noise) variance. The cap that makes it smallest is taken. The
+    where left = (response of the means to their noise) variance. The cap that makes it smallest is taken. The
     `variance` is of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared
     eigenvalue.
     """
@@ -129,23 +129,20 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     means, response = posterior_means_and_response(Q, seen.covariance(), rows)
     means = unless_vanished(means, Q)
     means = means / np.linalg.norm(means)
-    left = VECTOR.left * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
+    left = min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
 
     def error(x: FloatArray) -> float:
         kept = min(float(np.sum(x * means)) ** 2, 1.0)
-        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second**2 * (1 - kept)) / kept
+        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + 1 - kept) / kept
 
     return seen.replace_basis(min((_capped(means, cap) for cap in VECTOR.caps), key=error))
 
 
 def _capped(x: FloatArray, cap: float) -> FloatArray:
-    """Return a unit vector close to `x`, shape (n, 1), whose entries are about `cap`/sqrt(n) at most in size."""
+    """The unit vector of `x`, of norm 1 and shape (n, 1), with entries clipped at `cap`/sqrt(n)."""
     largest = cap / math.sqrt(len(x))
-    x = x / np.linalg.norm(x)
-    for _ in range(VECTOR.cappings):
-        x = np.clip(x, -largest, largest)
-        x = x / np.linalg.norm(x)
-    return np.asarray(x)
+    x = np.clip(x, -largest, largest)
+    return np.asarray(x / np.linalg.norm(x))
 
 
 def average(seen: Products, rows: FloatArray) -> None:

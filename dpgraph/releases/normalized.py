@@ -70,7 +70,7 @@ def release_lower_bound(graph: Graph, regularization: Regularization, mean_degre
     tau = regularize(regularization, mean_degree, w)
     if _is_auto(regularization):
         return LowerBound(tau, tau, call)
-    part, exact = call.part(EMBEDDING.minimum_share), np.array([graph.degrees().min()])
+    part, exact = call.part(EMBEDDING.side_share), np.array([graph.degrees().min()])
     noisy = part.release(Measurement("minimum degree", exact, l2=sensitivity.minimum_degree(w), few=True))
     z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
     lower = max(tau, noisy.number - z * noisy.std + tau - w)

@@ -47,27 +47,7 @@ def test_it_tells_where_the_leading_eigenvector_hides_on_a_group(name, is_large,
         found, entries = residual(A, 2.0, seed)
         assert found.is_large == is_large
         assert found.quotient == pytest.approx(quotient, rel=0.15)
-        assert sum(entry.epsilon for entry in entries) <= 2.0 * sum(RESIDUAL.shares) * (1 + 1e-9)
-
-
-def price(A, epsilon):
-    return sum(entry.epsilon for entry in residual(A, epsilon)[1])
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 4.0, 16.0])
-def test_a_small_graph_pays_its_shares_and_a_large_one_only_for_what_is_useful(epsilon):
-    small, large = (dpgraph.datasets.planted_cut_sparse(n, 20, -0.5, rng=0)[0] for n in (100, 20_000))
-    assert price(small, epsilon) <= epsilon * sum(RESIDUAL.shares) * (1 + 1e-9)
-    assert price(large, epsilon) < 0.1
-    assert epsilon < 16 or price(large, 4 * epsilon) == pytest.approx(price(large, epsilon), rel=0.05)
-
-
-def test_a_question_that_was_not_asked_costs_nothing():
-    A = dpgraph.datasets.planted_cut_sparse(100, 20, -0.5, rng=0)[0]
-    private = dpgraph.private_normalized_adjacency(A, epsilon=0.5, rank=1, mechanism="noisy-power", rng=0)
-    names = [entry.name for entry in private.privacy.entries]
-    assert "squared residual of degrees" not in names
-    assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(0.5)
+        assert sum(entry.epsilon for entry in entries) <= 2.0 * 3 * RESIDUAL.share * (1 + 1e-9)
 
 
 def clique_and_star(n):
@@ -79,7 +59,5 @@ def clique_and_star(n):
     return sparse.csr_array(A).maximum(sparse.csr_array(A).T)
 
 
-def test_where_the_noise_would_hide_the_answer_it_is_not_asked_for():
-    found, entries = residual(clique_and_star(30), 0.5)
-    assert [entry.name for entry in entries] == ["squared length of degrees", "quotient of degrees"]
-    assert not found.is_large
+def test_where_the_noise_hides_the_answer_it_is_not_said_to_be_large():
+    assert not any(residual(clique_and_star(30), 0.5, seed)[0].is_large for seed in range(5))

@@ -36,7 +36,7 @@ from dpgraph.releases import densest as peeling
 from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.eigenspaces import krylov, spectrum, vector
+from dpgraph.releases.eigenspaces import krylov, spectrum
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
@@ -200,13 +200,16 @@ def basis_of_products_not_orthonormal(monkeypatch):
 
 
 def products_steer_without_noise(monkeypatch):
-    add, side, exact = krylov.Space.add, krylov._Side, []
+    product, released = krylov._Symmetric.product, krylov._Gram._released
 
-    def remembering(name, rows, multiply):
-        return side(name, rows, lambda Q: exact.append(multiply(Q)) or exact[-1])
+    def exact(self, basis, call):
+        return np.asarray(self._matrix @ basis), product(self, basis, call)[1]
 
-    monkeypatch.setattr(krylov, "_Side", remembering)
-    monkeypatch.setattr(krylov.Space, "add", lambda self, number, Q, _, std: add(self, number, Q, exact[-1], std))
+    def exact_side(self, name, matrix, basis, call):
+        return np.asarray(matrix @ basis) / self.unit, released(self, name, matrix, basis, call)[1]
+
+    monkeypatch.setattr(krylov._Symmetric, "product", exact)
+    monkeypatch.setattr(krylov._Gram, "_released", exact_side)
 
 
 def degrees_published_without_noise(monkeypatch):
@@ -306,7 +309,7 @@ def labels_by_themselves_at_the_price_of_one(monkeypatch):
 
 
 def residual_told_without_noise(monkeypatch):
-    """How far degrees are from the vector decides how many products are released: exactly known, it tells of edges."""
+    """The quotient of the degrees decides where the residual is cut off: exactly known, it tells of edges."""
 
     release = Call.release
 
@@ -315,8 +318,6 @@ def residual_told_without_noise(monkeypatch):
         return Released(measurement.value, noisy.std) if measurement.name.endswith("of degrees") else noisy
 
     monkeypatch.setattr(Call, "release", exactly)
-    # Twelve vertices are too few for an answer through the noise of a few epsilon: so much more is asked with.
-    monkeypatch.setattr(vector, "RESIDUAL", dataclasses.replace(vector.RESIDUAL, precise=1e-9))
 
 
 def noise_of_queries_halved(monkeypatch):

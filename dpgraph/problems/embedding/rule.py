@@ -45,7 +45,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     if rank > 1 and delta == 0:
         return "randomized-response"
     # A bit, or a residual, may come before the answers.
-    asked = EMBEDDING_RULE.share if rank > 1 else EMBEDDING.vector_total_share + sum(DEGREE_RESIDUAL.shares)
+    asked = EMBEDDING.total_share if rank > 1 else EMBEDDING.total_share + 3 * DEGREE_RESIDUAL.share
     if weighted or too_dear(n, epsilon * (1 - asked)):
         return "noisy-power"
     if rank == 1:
@@ -68,11 +68,11 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
+    eigenvalue is larger than the quotient of the degrees.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
-    is_found = answers < EMBEDDING.answers_find * quotient
+    is_hidden = counts > EMBEDDING.products_find * quotient
+    is_found = answers < quotient
     return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 
 
@@ -83,7 +83,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
     whole, delta, _ = call.whole
-    epsilon = min(EMBEDDING_RULE.share * whole, free_choice_epsilon(whole, delta))
+    epsilon = min(EMBEDDING.total_share * whole, free_choice_epsilon(whole, delta))
     degrees, share = graph.degrees(), EMBEDDING_RULE.uneven
     excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum() - share * degrees.sum())
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), graph.n_vertices)

@@ -36,7 +36,6 @@ from dpgraph.releases.eigenspaces.vector import (
     DegreeResidual,
     release_degree_residual,
     release_leading_vector,
-    rough_epsilon,
 )
 from dpgraph.releases.normalized import (
     Regularization,
@@ -232,11 +231,10 @@ class Start(NamedTuple):
 def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
     """Release what the products of a single vector start from; also what that leaves of the call.
 
-    `call` takes the lines. What is asked, and what it costs, depends on what was released before.
+    `call` takes the lines. The last question is not asked without a quotient.
     """
-    w, n = graph.max_weight, graph.n_vertices  # an average degree of 2 weighs w n
-    total = call.at_epsilon(rough_epsilon(EMBEDDING.vector_total_share * call.epsilon, w, w * n))
-    mean = 2 * release_total_weight(graph, total).value / n
+    total = call.at_epsilon(EMBEDDING.total_share * call.epsilon)
+    mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = release_degree_residual(graph, mean, call)
     return Start(mean, residual), call.rest()
 
@@ -286,6 +284,8 @@ def _by_products(
 _MULTIPLE = 2.0**14
 #: Residuals of eigenvectors of answers are this part of their noise, and the least relative ones that are asked for.
 _ROUNDED, _EXACT, _COARSE = 0.02, 1e-8, 0.03
+#: Eigenvalues that are all noise keep this part of themselves, for their order.
+_LEFT = 0.01
 #: Vectors that the eigensolver keeps.
 _KEPT = 40
 
@@ -315,9 +315,7 @@ def _by_answers(
     if facts.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
-    noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
-    if noisy and enough_rows(n, values.size):
+    if abs(values[0]) > edge and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
@@ -334,7 +332,7 @@ def _refined(
     mix = np.linalg.pinv(triangle) @ turned
     biases = np.einsum("ij,ik,kj->j", mix, bias, mix)
     size = np.abs(noisy)
-    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, EMBEDDING.left * size, size)
+    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, _LEFT * size, size)
     order = np.argsort(-np.abs(values), kind="stable")
     return values[order], Q @ turned[:, order]
 
@@ -345,7 +343,7 @@ def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
     For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
     squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
     """
-    size: FloatArray = np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
+    size: FloatArray = np.sqrt(np.maximum(values**2 - edges, (_LEFT * values) ** 2))
     return np.sign(values) * size
 
 

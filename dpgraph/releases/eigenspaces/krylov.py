@@ -8,19 +8,20 @@ before. Which basis that is differs, and all products are kept (:mod:`dpgraph.de
   residuals point: a Krylov space, which needs the root of the number of products of the power method;
 * then the basis is the Ritz vectors themselves, whose noise averages out.
 
-Of a rectangular matrix A Q and A' P are released in turn (Golub and Kahan's bidiagonalisation, with noise).
+Of a rectangular matrix the short side is found in this way, as the leading space of A A'. Its product with P is A Z, of
+the released Z = A' P + noise. The long side, where a product has most noise, has no basis of its own: it is A' times
+what was found.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds.neighbours import MatrixNeighbours, row_norms
-from dpgraph.denoise.ritz import Answer, Estimate, Space
+from dpgraph.denoise.ritz import Estimate, Space
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
@@ -29,6 +30,8 @@ from dpgraph.typing import FloatArray
 
 #: Steps of a bisection for the length at which rows are cut off.
 _BISECTIONS = 30
+#: More steps than ``KRYLOV.first`` have at most so many columns together: inner products of all take time.
+_MOST_COLUMNS = 320
 
 
 @dataclass(frozen=True)
@@ -43,21 +46,10 @@ class LeadingSpace:
     sines: tuple[float, float]
 
 
-class _Side(NamedTuple):
-    """One kind of product: of the matrix, or of its transpose."""
-
-    # Of the line in the ledger
-    name: str
-    # Of a product
-    rows: int
-    # Q -> the exact product, private
-    multiply: Callable[[FloatArray], FloatArray]
-
-
 def check_steps(shape: tuple[int, int], rank: int) -> None:
     """Refuse a matrix whose products would not fit into memory."""
     what = f"products of a {shape[0]} x {shape[1]} matrix with {rank} columns"
-    check_memory(what, products=(2 * _most_steps(shape, rank) + 6, sum(shape), rank))
+    check_memory(what, products=(2 * _most_steps(min(shape), rank) + 6, sum(shape), rank))
 
 
 def release_leading_space(
@@ -79,97 +71,156 @@ def release_leading_space(
     mu**2. Hence S is N(0, mu**2), on the neighbour N(mu**2, mu**2), as for one Gaussian mechanism of parameter mu, and
     no test tells the two apart better than the likelihood ratio (Neyman and Pearson).
     """
-    sides = [_Side("product {}", matrix.shape[0], lambda Q: np.asarray(matrix @ Q))]
-    if not symmetric:
-        back = _Side("right product {}", matrix.shape[1], lambda Q: np.asarray(matrix.T @ Q))
-        sides = [sides[0]._replace(name="left product {}"), back]
-    most = _most_steps(matrix.shape, rank)
-    start = _orthonormal(call.generator.choice(np.array([-1.0, 1.0]), size=(matrix.shape[1], rank)))
-    iteration = _Iteration(sides, neighbours, Space(matrix.shape, most * rank, symmetric=symmetric), start, largest)
-    left, steps = 1.0, float(min(KRYLOV.first, most))
+    if symmetric:
+        estimate = _iterate(_Symmetric(matrix, neighbours), rank, call, largest=largest)
+        sines = estimate.sine(), estimate.sine(cautious=True)
+        return LeadingSpace((_orthonormal_near(estimate.vectors),), estimate.values[:rank], sines)
+    wide = matrix.shape[0] <= matrix.shape[1]
+    gram = _Gram(matrix if wide else matrix.T, neighbours, ("left", "right") if wide else ("right", "left"))
+    estimate = _iterate(gram, rank, call)
+    other, turned = gram.other_side(estimate.mixture)
+    bases = _orthonormal_near(estimate.vectors), _orthonormal_near(other)
+    sine, cautious = (
+        max(estimate.sine(cautious=careful), min(math.hypot(estimate.sine(cautious=careful, noise=False), turned), 1.0))
+        for careful in (False, True)
+    )
+    values = gram.unit * np.sqrt(np.maximum(estimate.values[:rank], 0.0))
+    return LeadingSpace(bases if wide else bases[::-1], values, (sine, cautious))
+
+
+class _Symmetric:
+    """A private symmetric matrix that is seen through its products with public bases."""
+
+    def __init__(self, matrix: Any, neighbours: MatrixNeighbours) -> None:
+        self._matrix, self._neighbours, self.rows, self._count = matrix, neighbours, matrix.shape[0], 0
+
+    def start(self, rank: int, call: Call) -> tuple[FloatArray, Call]:
+        """The first basis, and what is left of the call."""
+        return _random_basis(self.rows, rank, call), call
+
+    def product(self, basis: FloatArray, call: Call) -> tuple[FloatArray, float]:
+        """Release the product with a basis; also the standard deviation of its noise."""
+        self._count += 1
+        measured, bound = np.asarray(self._matrix @ basis), self._neighbours.product(basis)
+        noisy, std = call.release(Measurement(f"product {self._count}", measured, l2=bound))
+        return noisy, std
+
+
+class _Gram:
+    """A A' of a private wide matrix A (n x m), seen through A Z with released Z = A' P + N of public bases P.
+
+    Products with longer columns have more noise: both kinds share the budget as the roots of their lengths.
+    """
+
+    def __init__(self, matrix: Any, neighbours: MatrixNeighbours, names: tuple[str, str]) -> None:
+        self._matrix, self._neighbours, self._names = matrix, neighbours, names
+        self.rows, self._columns = matrix.shape
+        self._share = math.sqrt(self.rows) / (math.sqrt(self.rows) + math.sqrt(self._columns))
+        self._long: list[FloatArray] = []
+        self._stds: list[float] = []
+        self.unit, self._value = 1.0, 0.0  # of Z and Y; the mean eigenvalue of A A' in units of its square
+
+    def start(self, rank: int, call: Call) -> tuple[FloatArray, Call]:
+        """The first basis, a product with random signs, and what is left of the call."""
+        part = call.part(self._share / 2)
+        noisy, std = self._short(_random_basis(self._columns, rank, call), part)
+        self.unit = float(np.linalg.norm(noisy))  # fourth powers overflow
+        # With random signs it has the mean square tr(A A')/m of the columns, and noise.
+        total = float(np.mean(_squares(noisy / self.unit))) - self.rows * (std / self.unit) ** 2
+        self._value = max(total * self._columns / self.rows, 0.0)
+        return _flattened(_orthonormal(noisy), _share_of_noise(std, noisy)), call.without(part)
+
+    def _short(self, basis: FloatArray, call: Call) -> tuple[FloatArray, float]:
+        return self._released(f"{self._names[0]} product {len(self._long)}", self._matrix, basis, call)
+
+    def _released(self, name: str, matrix: Any, basis: FloatArray, call: Call) -> tuple[FloatArray, float]:
+        bound = self._neighbours.product(basis)
+        noisy, std = call.release(Measurement(name, np.asarray(matrix @ basis), l2=bound))
+        return noisy / self.unit, std / self.unit
+
+    def product(self, basis: FloatArray, call: Call) -> tuple[FloatArray, float]:
+        """Release Z, and the product Y with a basis Q near it; what estimates A Z, and the deviation of its noise.
+
+        With Q = Z C + E, C by least squares, Y C^-1 = A A' P + A (N + E C^-1) + noise C^-1. The second term is counted
+        as noise too, by the mean eigenvalue of A A'. E is alike in all products with one P, and does not average out:
+        it may be the part of N that is left in their average over the whole budget.
+        """
+        part, name = call.part(1 - self._share), f"{self._names[1]} product {len(self._long) + 1}"
+        Z, std = self._released(name, self._matrix.T, basis, part)
+        self._long.append(Z)
+        self._stds.append(std)
+        Q = _flattened(_orthonormal(Z), _share_of_noise(std, Z) * (call.mu / call.whole.mu) ** 2)
+        mixed, noise = self._short(Q, call.without(part))
+        back = np.linalg.solve(Z.T @ Q, Z.T @ Z)  # C^-1
+        columns = back.shape[1]
+        within = std**2 + float(np.sum((Q @ back - Z) ** 2)) / Z.size
+        variance = within * self._value + noise**2 * float(np.sum(back**2)) / columns
+        return mixed @ back, math.sqrt(variance)
+
+    def other_side(self, mixture: FloatArray) -> tuple[FloatArray, float]:
+        """Leading vectors of the long side, a mixture of all Z; also the sine by which their noise turns them."""
+        vectors = np.hstack(self._long) @ mixture
+        noise = self._columns * _squares(np.repeat(self._stds, len(mixture) // len(self._stds))[:, None] * mixture)
+        return vectors, math.sqrt(float(np.max(np.minimum(noise / np.maximum(_squares(vectors), noise), 1.0))))
+
+
+def _iterate(matrix: _Symmetric | _Gram, rank: int, call: Call, *, largest: bool = False) -> Estimate:
+    """Release products until the call is spent.
+
+    Bases follow residuals as long as these are not resolved.
+    """
+    most = _most_steps(matrix.rows, rank)
+    space, left, steps = Space(matrix.rows, most * rank), 1.0, float(min(KRYLOV.first, most))
+    basis: FloatArray | None = None
     with tqdm(desc="products", disable=BAR.get() is None) as bar:
         while left > 0.0:
             share = min(left, 1.0 / steps)
             share = left if left - share < share / 2 else share
             left -= share
-            iteration.round(call.part(share), explores=left > KRYLOV.reserve)
-            steps = _steps(iteration.noise / call.mu, float(iteration.estimate.sizes.min()), most)
+            part = call.part(share)
+            if basis is None:
+                basis, part = matrix.start(rank, part)
+            product, std = matrix.product(basis, part)
+            space.add(basis, product, std)
+            estimate = space.estimate(rank, largest=largest)
+            longest = row_norms(basis).max()
+            basis = _next_basis(estimate, follows=not estimate.is_resolved())
+            # What the noise of a column of the next product would be, had it the whole budget.
+            noise = std * math.sqrt(share * matrix.rows) * float(row_norms(basis).max() / longest)
+            steps = _steps(noise, float(estimate.sizes.min()), most)
             bar.update()
-    estimate = iteration.estimate
-    bases = tuple(_polar(answer.vectors) for answer in estimate.answers)
-    return LeadingSpace(bases, estimate.values[:rank], (estimate.sine(), estimate.sine(cautious=True)))
+    return estimate
 
 
-class _Iteration:
-    """Products that have been released, and the basis of the next one."""
-
-    def __init__(
-        self, sides: list[_Side], neighbours: MatrixNeighbours, space: Space, start: FloatArray, largest: bool
-    ) -> None:
-        self._sides, self._neighbours, self._space, self._largest = sides, neighbours, space, largest
-        self._basis, self._rank, self._rounds = start, start.shape[1], 0
-        # Products with longer columns have more noise, also beside those of the other side: bases there are shorter.
-        roots = np.sqrt([side.rows for side in sides])
-        self._shares, self._bounds = roots / roots.sum(), [0.0] * len(sides)
-        self.estimate: Estimate
-
-    def round(self, call: Call, *, explores: bool) -> None:
-        """Release a product of each side.
-
-        The next bases follow residuals as long as these are not resolved, if that is allowed (`explores`).
-        """
-        self._rounds += 1
-        for number, side in enumerate(self._sides):
-            Q, part = self._basis, call.part(self._shares[number])
-            bound = self._neighbours.product(Q)
-            noisy, std = part.release(Measurement(side.name.format(self._rounds), side.multiply(Q), l2=bound))
-            self._space.add(number, Q, noisy, std)
-            self._bounds[number] = bound
-            if self._rounds == 1 and number + 1 < len(self._sides):  # nothing is known of the other side yet
-                self._basis = _flattened(_orthonormal(noisy), _share_of_noise(std, noisy))
-                self._follows = True
-                continue
-            self.estimate = self._space.estimate(self._rank, largest=self._largest)
-            if number + 1 == len(self._sides):
-                self._follows = self._rounds == 1 or (explores and not self.estimate.is_resolved())
-            self._basis = _next_basis(self.estimate.answers[number], self._rank, follows=self._follows)
-        self._bounds[0] = self._neighbours.product(self._basis)
-
-    @property
-    def noise(self) -> float:
-        """Norm of the noise of a column in the next round at mu = 1, the geometric mean over sides."""
-        norms = np.array(self._bounds) * np.sqrt([side.rows for side in self._sides] / self._shares)
-        return float(np.exp(np.mean(np.log(norms))))
-
-
-def _most_steps(shape: tuple[int, int], rank: int) -> int:
-    """At most so many products of each side, for their number of columns; two spaces of all rows are enough."""
-    wanted = min(KRYLOV.most, max(KRYLOV.columns // rank, KRYLOV.first))
-    return max(min(wanted, math.ceil(2 * min(shape) / rank)), 2)
+def _most_steps(rows: int, rank: int) -> int:
+    """At most so many products, for their number of columns; two spaces of all rows are enough."""
+    wanted = min(KRYLOV.most, max(_MOST_COLUMNS // rank, KRYLOV.first))
+    return max(min(wanted, math.ceil(2 * rows / rank)), 2)
 
 
 def _steps(noise: float, size: float, most: int) -> float:
-    """So many products that the noise of each is a part of what is sought; `noise` is that of one for the whole budget.
+    """So many products that the noise of each is what is sought; `noise` is that of one for the whole budget.
 
     Little is known before the leading vectors have been found: then there are few.
     """
-    wanted = min(KRYLOV.noise * size / noise, float(most)) ** 2  # squares overflow
+    wanted = min(size / noise, float(most)) ** 2  # squares overflow
     return min(max(wanted, min(KRYLOV.first, most)), most)
 
 
-def _next_basis(answer: Answer, rank: int, *, follows: bool) -> FloatArray:
+def _next_basis(estimate: Estimate, *, follows: bool) -> FloatArray:
     """Orthonormal basis that follows the residuals of the leading Ritz vectors, or is these vectors.
 
     Residuals of more vectors than are sought point in the same `rank` directions, were there no noise. Where all are in
     units of their noise, the leading directions are those.
     """
     if not follows:
-        return _flattened(_orthonormal(answer.vectors), _share_of_noise(np.sqrt(answer.variance), answer.vectors))
-    residuals = answer.outside / np.sqrt(answer.outside_variance)
+        found = estimate.vectors
+        return _flattened(_orthonormal(found), _share_of_noise(np.sqrt(estimate.variance), found))
+    residuals = estimate.outside / np.sqrt(estimate.outside_variance)
     largest = max(float(np.abs(residuals).max()), 1.0)  # squares overflow
     residuals /= largest
     _, turned = np.linalg.eigh(residuals.T @ residuals)
-    basis = _orthonormal(residuals @ turned[:, ::-1][:, :rank])
+    basis = _orthonormal(residuals @ turned[:, ::-1][:, : estimate.rank])
     return _flattened(basis, _share_of_noise(1.0 / largest, residuals))
 
 
@@ -196,7 +247,7 @@ def _flattened(Q: FloatArray, share: float) -> FloatArray:
     return _orthonormal(Q * np.minimum(1.0, high / np.maximum(lengths, high))[:, None])
 
 
-def _polar(vectors: FloatArray) -> FloatArray:
+def _orthonormal_near(vectors: FloatArray) -> FloatArray:
     """The orthonormal columns that are nearest to these in direction."""
     lengths = np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(float).tiny)
     left, _, right = np.linalg.svd(vectors / lengths, full_matrices=False)
@@ -205,3 +256,12 @@ def _polar(vectors: FloatArray) -> FloatArray:
 
 def _orthonormal(columns: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(columns)[0])
+
+
+def _random_basis(n: int, rank: int, call: Call) -> FloatArray:
+    """Orthonormal columns from random signs."""
+    return _orthonormal(call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank)))
+
+
+def _squares(columns: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->j", columns, columns))

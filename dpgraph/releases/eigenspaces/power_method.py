@@ -27,7 +27,7 @@ from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import POWER
+from dpgraph.tuning import EMBEDDING, POWER
 from dpgraph.typing import FloatArray
 
 #: Rank under rank="auto".
@@ -80,7 +80,7 @@ def release_low_rank_adjacency(
     core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
     """
     call = call.at_mu(call.mu)  # all shares below are shares of this part
-    w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
+    w, for_degrees, for_core = graph.max_weight, call.part(EMBEDDING.side_share), call.part(EMBEDDING.side_share)
     degrees, std = release_degrees(graph, for_degrees)
     rows = np.ones(graph.n_vertices)
     if regularization is not None:

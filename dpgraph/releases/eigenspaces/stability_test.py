@@ -18,6 +18,7 @@ from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted
 from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.spectrum import (
+    MOTION_SLACK,
     Certified,
     ReleasedSpectrum,
     SubspaceInput,
@@ -30,6 +31,8 @@ from dpgraph.releases.eigenspaces.spectrum import (
 from dpgraph.tuning import STABILITY_TEST
 from dpgraph.typing import FloatArray
 
+#: Measurements, the second one planned with what the first one found.
+_ATTEMPTS = 2
 #: Points of a predicted path.
 _POINTS = 41
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
@@ -65,8 +68,8 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
     # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
     vectors = cache(lambda rank: accurate_vectors(private.operator, pairs, rank, neighbours, call))
     coherence = 1.0
-    for attempt, share in enumerate(STABILITY_TEST.attempt_slacks, start=1):
-        z = call.good_event(f"stability test {attempt}", share)
+    for attempt in range(1, _ATTEMPTS + 1):
+        z = call.good_event(f"stability test {attempt}", MOTION_SLACK / _ATTEMPTS)
         plan = _plan(private, spectrum, left.mu, z, coherence)
         U, part = vectors(plan.rank), left.at_mu(plan.mu)
         state = _state(private, pairs, U, plan)
@@ -90,8 +93,8 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
 
 
 def _useless_limit(n: int, mu: float) -> float:
-    """Limit on the change of the projector above which noise of GDP parameter mu hides it entirely."""
-    return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
+    """Limit on the change of the projector above which noise of GDP parameter mu, of spectral norm 2, hides it."""
+    return 2 * mu / math.sqrt(2 * n)
 
 
 def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:

@@ -3,8 +3,7 @@
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
 all products at a row is one vector of a K-norm mechanism (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns
 would each have to be paid for. If the degrees are close to the eigenvector, an iterate is its posterior mean, with its
-largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
-more products are released.
+largest entries cut off as far as that pays; otherwise posterior means are taken whole.
 """
 
 import math
@@ -22,9 +21,9 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
-from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
+from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import RESIDUAL, VECTOR
+from dpgraph.tuning import EMBEDDING, RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
@@ -50,51 +49,34 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     clipped; docs/normalized-adjacency-theory.md says how large the sum is in real graphs. It is least at the quotient,
     so that an error of the released q counts squared, and that of |h|^2 and h'Ah may be larger.
 
-    Each question may cost its share of a pure part of a budget, and no more than the precision that is useful. The last
-    one is not asked if its noise would hide the answer, or that of the products would hide any vector.
-
     Notes
     -----
     *Guarantee.* :func:`~dpgraph.bounds.sensitivity.clipped_degrees` for the first two numbers,
     :func:`~dpgraph.bounds.sensitivity.clipped_residual` for the third, where q is public.
     """
-    w, n, epsilon = graph.max_weight, graph.n_vertices, call.epsilon
-    mean, cap = max(mean_degree, w), max(RESIDUAL.cap * mean_degree, w)
+    w, n = graph.max_weight, graph.n_vertices
+    cap, third = max(RESIDUAL.cap * mean_degree, w), call.at_epsilon(RESIDUAL.share * call.epsilon)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
 
-    def release(name: str, exact: float, bound: float, asked: float) -> tuple[float, float]:
-        released = call.at_epsilon(asked).release(Measurement(name, np.array([exact]), l1=bound))
+    def release(name: str, exact: float, bound: float) -> tuple[float, float]:
+        released = third.release(Measurement(name, np.array([exact]), l1=bound))
         return released.number, released.std
 
-    asked = rough_epsilon(epsilon * RESIDUAL.shares[0], of_length, n / RESIDUAL.cap**2)
-    length, length_std = release("squared length of degrees", float(np.sum(h * h)), of_length, asked)
+    length, length_std = release("squared length of degrees", float(np.sum(h * h)), of_length)
     size = min(max(length, 1.0), float(n))
-    asked = rough_epsilon(epsilon * RESIDUAL.shares[1], of_value, mean * size)
-    value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value, asked)
-    quotient, quotient_std = max(value / size, 0.0), value_std / size
-    if epsilon * quotient <= RESIDUAL.findable * w * math.sqrt(n):
+    value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value)
+    quotient = max(value / size, 0.0)
+    if quotient == 0.0:
         return DegreeResidual(quotient, False)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
-    bound = sensitivity.clipped_residual(w, cap, limit, quotient)
-    wanted = math.sqrt(2.0) * bound / squares  # epsilon times the standard deviation of the residual
-    asked = min(epsilon * RESIDUAL.shares[2], wanted / RESIDUAL.precise)
-    of_quotient = (length_std / size) ** 2 + (quotient_std / quotient) ** 2
-    std = math.hypot(wanted / asked, math.sqrt(5.0) * of_quotient)
-    if std > RESIDUAL.clear:
-        return DegreeResidual(quotient, False)
+    of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
     exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
-    found = release("squared residual of degrees", exact, bound, asked)[0] / squares - of_quotient
-    return DegreeResidual(quotient, found > RESIDUAL.large + std)
-
-
-def rough_epsilon(most: float, bound: float, size: float) -> float:
-    """What a question before the residual may cost: as much as `most`, and no more than a number of this size is worth.
-
-    Its relative noise counts squared in the residual: the square is a quarter of the ``RESIDUAL.precise`` of that one.
-    """
-    return min(most, math.sqrt(2.0) * bound / (size * math.sqrt(RESIDUAL.precise / 4)))
+    bound = sensitivity.clipped_residual(w, cap, limit, quotient)
+    found, std = release("squared residual of degrees", exact, bound)
+    noise = math.hypot(std / squares, math.sqrt(5.0) * of_quotient)
+    return DegreeResidual(quotient, found / squares - of_quotient > RESIDUAL.large + noise)
 
 
 def release_leading_vector(
@@ -112,32 +94,21 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
+    degrees, std = release_degrees(graph, call.part(EMBEDDING.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
-    iterations = _iterations(call.epsilon, residual, w * math.sqrt(n))
+    # A single product costs as much as two.
+    iterations = min(max(round(VECTOR.products * math.sqrt(call.epsilon)), 2), MOST_PRODUCTS)
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - VECTOR.value_share))
+    products = call.at_epsilon(call.epsilon * (1 - 2 * EMBEDDING.side_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.at_epsilon(call.epsilon * VECTOR.value_share).release(Measurement("core", value, l1=bound))
+    core = call.part(EMBEDDING.side_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
-
-
-def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
-    """Products to release: more where the start is far from the eigenvector, fewer where there is more noise.
-
-    `size` is the norm of a column of noise of scale w.
-    """
-    if residual.is_large:
-        found = VECTOR.far_products * epsilon * residual.quotient / size
-        unknown = VECTOR.unknown_products * epsilon**VECTOR.power
-        return int(min(max(round(found), round(unknown), VECTOR.far_least), VECTOR.far_most))
-    return int(min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most))
 
 
 def _iterate(
@@ -161,7 +132,7 @@ def _iterate(
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))
-        seen.improve(VECTOR.decay)
+        seen.improve(0.0)
         Q = seen.basis()
         if steer and t < iterations - 1:
             Q = steer(seen, rows, variance / value**2 if value > 0 else math.inf)
