@@ -1,65 +1,43 @@
-r"""Random graphs with given degrees, communities, edges between these, triangles, and more. All of it is public.
+r"""Random graphs with given degrees, communities, edges between these, and triangles. All of it is public.
 
-Three steps:
+Two steps:
 
-1. *Cliques.* The vertices of a community stand in the order of their degrees, and are cut into cliques of neighbours in
-   that order: each vertex spends one part of its edges on one clique.
+1. *Groups.* A vertex of degree d is a member of several groups, about d^(1/2) times as many as another one, and every
+   two members of a group are joined. A group has one member more than what its members spend of their degrees on it. So
+   the fewer and larger groups a vertex has, the more triangles there are. Groups overlap: no set of few of them has
+   most edges of its vertices to itself, which would make communities of its own. Most members of a group are of one
+   community, the others come from elsewhere, such that all groups together have the wanted edges between communities
+   (a symmetric factorisation of these: Ding, He, Simon 2005, by the updates of Lee and Seung for the divergence).
 2. *Stubs.* What is left of each degree is as many stubs. A stub of a vertex in community a goes to community b with
    probability proportional to the edges between a and b that are still missing. Stubs are joined at random. Loops and
    double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
    communities.
-3. *Swaps.* Edges a-x and b-y, x in the community of b and y in that of a, become a-b and x-y. So each vertex keeps its
-   number of edges to each community. A swap is made if the three counts of :class:`Goals` come nearer to what they
-   should be. a and b have a common neighbour, so that a-b closes a triangle.
 
 References
 ----------
-P. Mahadevan, D. Krioukov, K. Fall, A. Vahdat, "Systematic topology analysis and generation using degree correlations",
-SIGCOMM 2006. M. Gjoka, M. Kurant, A. Markopoulou, "2.5K-graphs: from sampling to generation", INFOCOM 2013 (swaps
-towards a clustering).
+M. E. J. Newman, "Properties of highly clustered networks", Physical Review E 68 (2003) (groups that overlap).
+C. Ding, X. He, H. D. Simon, "On the equivalence of nonnegative matrix factorization and spectral clustering", SDM 2005.
 """
-
-import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
-from dpgraph.linalg.subgraphs import LEAST_DEGREE, Subgraphs
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
+from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
-#: Swaps that are tried for each end of an edge, and how often one looks for an edge to the right community.
-_SWAPS, _LOOKS = 16, 10
-#: Sums of squared relative errors: that of a graph which is near enough, and of one whose vertices may change more.
-_NEAR, _FAR = 4e-4, 0.01
-#: Clustering of a vertex over transitivity, and how much the assortativity of a graph differs from that of a random one
-#: with its degrees and communities.
-_LOCAL, _USUAL = 4 / 3, 0.15
-
-
-class Goals(NamedTuple):
-    """Counts that a drawn graph should have.
-
-    Parameters
-    ----------
-    triangles, clustering : float
-        As counted by :class:`~dpgraph.linalg.subgraphs.Subgraphs`.
-    assortativity : float
-        The correlation of the degrees of two neighbours.
-    """
-
-    triangles: float
-    clustering: float
-    assortativity: float
+#: Rounds in which edges between communities are made of groups.
+_UPDATES = 100
+#: Steps of the search for the tightness, and the relative error of the triangles at which it ends.
+_STEPS, _CLOSE = 10, 0.01
 
 
 def draw_graph(
-    degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, goals: Goals, rng: np.random.Generator
+    degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> sparse.csr_array:
     """A random simple graph, as a symmetric 0/1 matrix.
 
@@ -70,21 +48,13 @@ def draw_graph(
     edges : ndarray, shape (K, K)
         Wanted edges between communities, symmetric, and inside them on the diagonal.
     tightness : float
-        Part of its edges inside the community that a vertex has in one clique, in [0, 1].
-    goals : Goals
-        Counts that swaps move the graph to.
+        One over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each vertex has one
+        group, and groups become more equal in degree: there are the most triangles at 2.
     rng : numpy.random.Generator
         Public randomness.
     """
-    return swapped(draw_blocks(degrees, labels, edges, tightness, rng), labels, goals, rng)
-
-
-def draw_blocks(
-    degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
-) -> sparse.csr_array:
-    """A graph as by :func:`draw_graph`, before any swap."""
     n = degrees.size
-    pairs = [_cliques(degrees, labels, edges, tightness, rng)]
+    pairs = [_grouped(degrees, labels, edges, tightness, rng) if tightness > 0 else np.empty((0, 2), dtype=np.int64)]
     left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
         left -= np.bincount(pairs[-1].ravel(), minlength=n)
@@ -103,184 +73,122 @@ def draw_blocks(
     return A
 
 
-def fit_tightness(triangles: float, without: Subgraphs) -> float:
-    """The tightness by the triangles that a graph drawn `without` cliques lacks, as a part of its wedges.
+def fit_tightness(
+    degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
+) -> float:
+    """The tightness of groups at which a drawn graph has about so many triangles; 2 if no drawn graph has them.
 
-    The triangles of cliques on a part t of all edges are about t^2 of the wedges.
+    The search interpolates between two graphs, one with too few triangles and one with too many. The numbers of two
+    drawn graphs differ by about the root of what is wanted, or more: so close is enough.
     """
-    missing = 3 * (triangles - without.count("triangle")) / max(without.count("wedge"), 1)
-    return float(min(max(missing, 0.0), 1.0) ** 0.5)
+
+    def excess(tightness: float) -> float:
+        A = draw_graph(degrees, labels, edges, tightness, rng)
+        return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
+
+    close = max(_CLOSE * triangles, triangles**0.5)
+    low, high = 0.0, 1.0
+    if (few := excess(low)) >= -close:
+        return low
+    if (many := excess(high)) < -close:
+        low, high, few, many = 1.0, 2.0, many, excess(2.0)
+    if many <= close:
+        return high
+    for _ in range(_STEPS):
+        middle = low + (high - low) * min(max(-few / (many - few), 0.01), 0.99)
+        found = excess(middle)
+        if abs(found) <= close:
+            return middle
+        low, high, few, many = (middle, high, found, many) if found < 0 else (low, middle, few, found)
+    return low + (high - low) * -few / (many - few)
 
 
-def fit_goals(shape: Mapping[str, tuple[float, float]], drawn: sparse.csr_array) -> Goals:
-    """Goals by released counts with their standard deviations, and by what may be expected of a graph.
-
-    The clustering of a vertex may be `_LOCAL` of the transitivity, give or take half of that; and neighbours may have
-    the degrees that they have in a graph `drawn` with cliques, give or take `_USUAL` in the correlation. Both are
-    combined with the counts by their precisions. Where one is not known, nothing else is used.
-    """
-    unknown = (0.0, math.inf)
-    degrees, triangles = np.diff(drawn.indptr).astype(np.float64), max(shape["triangle"][0], 0.0)
-    mean, variance = degree_moments(degrees)
-    edges, pairs = max(shape["edge"][0], 1.0), degrees * (degrees - 1) / 2
-    expected = _LOCAL * min(3 * triangles / max(pairs.sum(), 1.0), 1.0) * float(pairs @ _vertex_weights(degrees))
-    clustering = _combined(shape.get("clustering", unknown), expected, expected / 2)
-    before = float((degrees @ (drawn @ degrees)) / max(drawn.nnz, 1) - mean**2) / variance
-    (wedges, of_wedges), (quarter, of_quarter) = (shape.get(name, unknown) for name in ("wedge", "edge-degrees"))
-    mean = 1 + wedges / edges  # of degrees at ends of edges
-    found = ((4 * quarter + 2 * wedges) / edges + 1 - mean**2) / variance
-    std = math.hypot(4 * of_quarter, 2 * mean * of_wedges) / edges / variance
-    return Goals(triangles, clustering, min(max(_combined((found, std), before, _USUAL), -1.0), 1.0))
-
-
-def _combined(released: tuple[float, float], expected: float, std: float) -> float:
-    """The mean of what was `released`, a value and its standard deviation, and what was expected, by precision."""
-    return expected + (released[0] - expected) * std**2 / max(released[1] ** 2 + std**2, 1e-300)
-
-
-def _cliques(
+def _grouped(
     degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> IntArray:
-    """Pairs inside cliques of vertices that follow each other by degree, all of one community."""
-    ends = edges + np.diag(np.diag(edges))
-    inside = tightness * degrees * (np.diag(ends) / np.maximum(ends.sum(axis=1), 1e-9))[labels]
-    order = np.lexsort((degrees + rng.random(degrees.size), labels))
-    others = (inside[order] + rng.random(degrees.size)).astype(np.int64)
-    place = on_thread(at_once(_clique_starts, 1.0 * degrees.size), others, labels[order])
-    number = np.arange(degrees.size) - place  # members of the clique that come before
-    tails = np.repeat(np.arange(degrees.size), number)
-    heads = place[tails] + np.arange(tails.size) - np.repeat(np.cumsum(number) - number, number)
-    return np.column_stack([order[heads], order[tails]])
+    """Pairs inside groups: none twice, and not more than there should be of a vertex or between two communities."""
+    n, rest = degrees.size, min(1.0, 2.0 - tightness)
+    members, kinds, shares = _memberships(degrees.astype(np.float64), labels, _mixture(edges), tightness, rng)
+    places = np.log(shares) + SYNTHESIS.group_spread * rest * rng.standard_normal(members.size)
+    order = np.argsort(kinds * (2 * np.abs(places).max(initial=1.0) + 1) - places)
+    members, kinds, room = members[order], kinds[order], (shares + rng.random(members.size)).astype(np.int64)[order]
+    filled, missing = at_once(_filled_groups, 4.0 * degrees.sum()), np.rint(edges).astype(np.int64)
+    tails, heads = on_thread(filled, members, kinds, room, labels[members], degrees.copy(), missing)
+    codes = np.sort(np.minimum(tails, heads) * n + np.maximum(tails, heads))
+    codes = codes[np.diff(codes, prepend=-1) > 0]
+    return np.column_stack([codes // max(n, 1), codes % max(n, 1)])
 
 
-@njit(nogil=True)
-def _clique_starts(others: IntArray, community: IntArray, stop: Stop) -> IntArray:
-    """Where the clique of each vertex begins: its first vertex has so many `others` after it, of its `community`."""
-    starts = np.empty(others.size, dtype=np.int64)
-    first = 0
-    for v in range(others.size):
-        if stop[0]:
-            break
-        if v - first > others[first] or community[v] != community[first]:
-            first = v
-        starts[v] = first
-    return starts
+def _memberships(
+    degrees: FloatArray, labels: IntArray, mixture: FloatArray, tightness: float, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Members of groups: vertices, the communities whose groups they are in, and what a group gets of the degree.
 
-
-def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.Generator) -> sparse.csr_array:
-    """A graph with the same degrees and edges between communities, and counts that are nearer to the goals."""
-    degrees = np.diff(A.indptr).astype(np.float64)
-    weights = _vertex_weights(degrees)
-    mean, variance = degree_moments(degrees)
-    of_each = Subgraphs(A.indptr, A.indices).triangles()
-    ends = float(degrees @ (A @ degrees)) / 2 - mean**2 * A.nnz / 2
-    now = np.array([of_each.sum() / 3, weights @ of_each, ends])
-    correlated = variance * A.nnz / 2
-    wanted = np.array([goals.triangles, goals.clustering, goals.assortativity * correlated])
-    scale = 1 / np.maximum([goals.triangles, goals.clustering, correlated], 1.0)
-    indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
-    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
-    owners = np.repeat(np.arange(degrees.size), np.diff(indptr))
-    kernel, rows, counts = (
-        at_once(_swaps, 20.0 * _SWAPS * A.nnz),
-        (indptr, neighbours, mates, owners),
-        (now, wanted, scale),
-    )
-    for strict, enough in ((True, _NEAR), (False, _FAR)):
-        if A.nnz and (((now - wanted) * scale) ** 2).sum() > enough:
-            on_thread(kernel, rows, labels, weights, counts, _SWAPS * A.nnz, strict, rng)
-    B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
-    B.sort_indices()
-    return B
-
-
-def _vertex_weights(degrees: FloatArray) -> FloatArray:
-    """What a triangle at a vertex counts for "clustering"."""
-    weights: FloatArray = np.minimum(1.0, LEAST_DEGREE * (LEAST_DEGREE - 1) / np.maximum(degrees * (degrees - 1), 1.0))
-    return weights
-
-
-def degree_moments(degrees: FloatArray) -> tuple[float, float]:
-    """Mean and variance of the degree at the end of an edge."""
-    total = max(float(degrees.sum()), 1.0)
-    mean = float(degrees @ degrees) / total
-    return mean, max(float(degrees**2 @ degrees) / total - mean**2, 1e-9)
-
-
-@njit(nogil=True)
-def _swaps(  # noqa: PLR0913
-    graph: Any, labels: IntArray, weights: FloatArray, counts: Any, tries: int, strict: bool, rng: Any, stop: Stop
-) -> None:
-    """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
-
-    `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row. Unless it
-    is `strict`, one of both communities may be another one: edges between communities stay, those of a vertex do not.
+    What a vertex has inside goes to one group of its own community or to more. It is in a group of another community
+    only if a share is left for that, so that a vertex of small degree does not move there.
     """
-    indptr, neighbours, mates, owners = graph
-    now, wanted, scale = counts
-    marked, size = np.zeros(indptr.size - 1, dtype=np.uint8), neighbours.size
-    degrees, change = indptr[1:] - indptr[:-1], np.zeros(3)
-    for number in range(tries):
-        if number % 1024 == 0 and (stop[0] or (((now - wanted) * scale) ** 2).sum() < _NEAR):
-            break
-        start = int(rng.random() * size)
-        a, c = owners[start], neighbours[start]
-        b = neighbours[indptr[c] + int(rng.random() * degrees[c])]
-        ax = indptr[a] + int(rng.random() * degrees[a])
-        by = indptr[b] + int(rng.random() * degrees[b])
-        free = 0 if strict else 1 + int(rng.random() * 2)
-        looks = _LOOKS
-        while looks > 0 and free != 1 and labels[neighbours[ax]] != labels[b]:
-            ax, looks = indptr[a] + int(rng.random() * degrees[a]), looks - 1
-        while looks > 0 and free != 2 and labels[neighbours[by]] != labels[a]:
-            by, looks = indptr[b] + int(rng.random() * degrees[b]), looks - 1
-        x, y = neighbours[ax], neighbours[by]
-        if looks == 0 or a == b or x in (y, b) or y == a:
-            continue
-        for w in neighbours[indptr[a] : indptr[a + 1]]:
-            marked[w] = 1
-        for w in neighbours[indptr[y] : indptr[y + 1]]:
-            marked[w] |= 2
-        gain = 0.0
-        if not marked[b] & 1 and not marked[x] & 2:
-            change[0] = change[1] = 0.0
-            for v, other, sign in ((b, x, 1), (x, b, -1)):
-                ones, twos, weight_ones, weight_twos, joined = _shared(v, other, graph, marked, weights)
-                change[0] += sign * (ones - twos)
-                change[1] += sign * (ones * (weights[v] + weights[a]) + weight_ones)
-                change[1] -= sign * (twos * (weights[v] + weights[y]) + weight_twos)
-            if joined:  # b-x is an edge, and a-x and b-y no longer are: no triangle of two of them
-                change[0] -= 2
-                change[1] -= weights[a] + 2 * weights[b] + 2 * weights[x] + weights[y]
-            if marked[y] & 1:
-                change[0] -= 2
-                change[1] -= 2 * weights[a] + weights[b] + weights[x] + 2 * weights[y]
-            change[2] = (degrees[a] - degrees[y]) * (degrees[b] - degrees[x])
-            for k in range(3):
-                gain += ((now[k] - wanted[k]) ** 2 - (now[k] + change[k] - wanted[k]) ** 2) * scale[k] ** 2
-        for v in (a, y):
-            for w in neighbours[indptr[v] : indptr[v + 1]]:
-                marked[w] = 0
-        if gain > 0:
-            now += change
-            xa, yb = mates[ax], mates[by]
-            neighbours[ax], neighbours[by], neighbours[xa], neighbours[yb] = b, a, y, x
-            mates[ax], mates[by], mates[xa], mates[yb] = by, ax, yb, xa
+    n, K, rest = degrees.size, len(mixture), min(1.0, 2.0 - tightness)
+    typical = max(float(degrees @ degrees) / max(degrees.sum(), 1.0), 1.0)
+    groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
+    share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
+    own = np.maximum(np.rint(inside / share), 1.0)
+    own_share = inside / own
+    own *= np.minimum(own_share / 2, 1.0) ** 2  # two edges make a triangle: fewer have fewer groups
+    foreign = np.where(share >= 2, (degrees - inside) / share, 0.0)
+    home, away = (np.repeat(np.arange(n), np.floor(count + rng.random(n)).astype(np.int64)) for count in (own, foreign))
+    others = np.cumsum(mixture - np.diag(np.diag(mixture)) + 1e-12, axis=1)
+    others = others / others[:, -1:] + np.arange(K)[:, None]
+    kinds = np.searchsorted(others.ravel(), labels[away] + rng.random(away.size)) - K * labels[away]
+    shares = np.maximum(np.concatenate([own_share[home], share[away]]), 2.0)
+    return np.concatenate([home, away]), np.concatenate([labels[home], np.minimum(kinds, K - 1)]), shares
 
 
-@njit()
-def _shared(v: int, other: int, graph: Any, marked: Any, weights: FloatArray) -> tuple[int, int, float, float, bool]:
-    """How many neighbours of v have the first mark, and the second; what they weigh; whether `other` is one."""
-    first = second = 0
-    weight_first = weight_second = 0.0
-    joined = False
-    for w in graph[1][graph[0][v] : graph[0][v + 1]]:
-        joined = joined or w == other
-        if marked[w] & 1:
-            first, weight_first = first + 1, weight_first + weights[w]
-        if marked[w] & 2:
-            second, weight_second = second + 1, weight_second + weights[w]
-    return first, second, weight_first, weight_second, joined
+def _mixture(edges: FloatArray) -> FloatArray:
+    """What part of its groups a vertex of community a (row) has among those of community b.
+
+    With M the numbers of group members, M diag(1/column sums) M^T comes near to the numbers of ends of edges.
+    """
+    ends = edges + np.diag(np.diag(edges))
+    members = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
+    for _ in range(_UPDATES):
+        parts = members / members.sum(axis=0)
+        members = members * ((ends / (members @ parts.T)) @ parts) + 1e-9
+    rows: FloatArray = members / members.sum(axis=1, keepdims=True)
+    return rows
+
+
+@njit(nogil=True)
+def _filled_groups(
+    members: IntArray,
+    kinds: IntArray,
+    room: IntArray,
+    community: IntArray,
+    left: IntArray,
+    missing: IntArray,
+    stop: Stop,
+) -> tuple[IntArray, IntArray]:
+    """All pairs inside groups: members one after another, as many as the first of them has `room` for, of one kind.
+
+    A pair is left out if one of both has no edge `left`, or if none is `missing` between their communities.
+    """
+    pairs = np.empty((2, left.sum() // 2 + 1), dtype=np.int64)
+    size = begin = 0
+    while begin < members.size and not stop[0]:
+        end = begin + 1
+        while end < members.size and kinds[end] == kinds[begin] and end - begin <= room[begin]:
+            end += 1
+        for i in range(begin, end):
+            for j in range(i + 1, end):
+                u, v, a, b = members[i], members[j], community[i], community[j]
+                if u != v and left[u] > 0 and left[v] > 0 and missing[a, b] > 0:
+                    pairs[0, size], pairs[1, size] = u, v
+                    size += 1
+                    left[u] -= 1
+                    left[v] -= 1
+                    missing[a, b] -= 1
+                    missing[b, a] -= int(a != b)
+        begin = end
+    return pairs[0, :size], pairs[1, :size]
 
 
 def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:

@@ -16,13 +16,9 @@ from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
-ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2} | {
-    "edge-degrees": 2, "clustering": 1
-}  # fmt: skip
+ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
 #: Those that are subgraphs.
-PATTERNS = tuple(ORDERS)[:-2]
-#: Degrees below this count as this for "clustering"; of its numbers, floors are taken in units of 1/_ONE.
-LEAST_DEGREE, _ONE = 10, 2**16
+PATTERNS = tuple(ORDERS)[:-1]
 
 Index = NDArray[np.int32]
 
@@ -58,13 +54,6 @@ class Subgraphs:
     D2 by at most 1, and s_u by d_v, s_v by d_u, s_x of another x by the number of u and v among its neighbours: of two
     vertices, by at most D1 + D2 together. So it raises that bound by at most 2 (D1 + D2) + 1, and this one by at most
     4. For whole numbers x and y, rounded up, x/4 and y/4 differ by no more than a quarter of x - y, rounded up.
-
-    And there is "clustering", the sum over vertices of t C(D, 2)/C(max(d, D), 2), t the triangles at a vertex, d its
-    degree and D = 10: local clustering coefficients, but for low degrees. Each is rounded down to a multiple of 2^-16,
-    and the sum is rounded up. An edge {u, v} changes the number of u and that of v by less than D, and that of a common
-    neighbour of degree d by l(d) = C(D, 2)/C(max(d, D), 2), rounded up to such a multiple. So the width is 2 D and the
-    most that the l(d) of the common neighbours of two vertices sum up to. Another edge makes one common neighbour more,
-    l(d) <= 1, or changes the degrees of two of them, by which each l(d) falls by at most 1 - l(D + 1) < 1/4.
     """
 
     def __init__(self, indptr: Index, indices: Index) -> None:
@@ -85,33 +74,15 @@ class Subgraphs:
 
     @cached_property
     def _triangles(self) -> int:
-        return int(self.triangles().sum()) // 3
+        return self._number(triangle_count, *self._oriented[1:])
 
     @cached_property
     def _codegree(self) -> int:
-        return self._number(largest_codegree, *self._rows, self._by_degree, np.ones_like(self._by_degree))
+        return self._number(largest_codegree, *self._rows, self._by_degree)
 
     def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
         """What a kernel counts; the work is told by the number of vertices alone, for edges are private."""
         return int(on_thread(at_once(kernel, self._degrees.size**3 / 6), *arguments))
-
-    def triangles(self) -> IntArray:
-        """Triangles at each vertex."""
-        rank, *rows = self._oriented
-        found: IntArray = on_thread(at_once(triangles_of_each, self._degrees.size**3 / 6), *rows)[rank]
-        return found
-
-    def _clustering(self) -> int:
-        pairs = np.maximum(self._degrees.astype(np.int64), LEAST_DEGREE)
-        each = self.triangles() * (LEAST_DEGREE * (LEAST_DEGREE - 1) * _ONE) // (pairs * (pairs - 1))
-        return -(-int(each.sum()) // _ONE)
-
-    def _clustering_width(self) -> int:
-        pairs, (indptr, indices) = np.maximum(self._degrees.astype(np.int64), LEAST_DEGREE), self._rows
-        weights = -(-(LEAST_DEGREE * (LEAST_DEGREE - 1) * _ONE) // (pairs * (pairs - 1)))
-        sums = np.concatenate([[0], np.cumsum(weights[indices])])
-        order = np.argsort(-np.diff(sums[indptr]), kind="stable")
-        return 2 * LEAST_DEGREE - (-self._number(largest_codegree, indptr, indices, order, weights) // _ONE)
 
     def _stars(self, leaves: int) -> int:
         degrees, vertices = np.unique(self._degrees, return_counts=True)
@@ -139,7 +110,6 @@ class Subgraphs:
             "4-cycle": lambda: self._number(cycle_count, *self._rows, self._oriented[0]),
             "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
             "edge-degrees": lambda: -(-int((self._degrees - 1) @ self._beyond) // 8),
-            "clustering": self._clustering,
         }
         return int(counts[pattern]())
 
@@ -162,7 +132,6 @@ class Subgraphs:
                 max(self._codegree, 1),
             ),
             "edge-degrees": self._edge_degree_widths,
-            "clustering": lambda: (self._clustering_width(),),
         }
         return (*(int(width) for width in widths[pattern]()), 1)
 
@@ -184,22 +153,20 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
 
 
 @njit(nogil=True)
-def triangles_of_each(start: IntArray, higher: IntArray, stop: Stop) -> IntArray:
-    """Triangles at each vertex of an oriented graph, each found at its lowest one."""
+def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
+    """Triangles of an oriented graph, each at its lowest vertex."""
     n = start.size - 1
-    marked, found = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
+    marked = np.zeros(n, dtype=np.bool_)
+    total = 0
     for u in range(n):
         if stop[0]:
             break
         marked[higher[start[u] : start[u + 1]]] = True
         for v in higher[start[u] : start[u + 1]]:
             for w in higher[start[v] : start[v + 1]]:
-                if marked[w]:
-                    found[w] += 1
-                    found[v] += 1
-                    found[u] += 1
+                total += marked[w]
         marked[higher[start[u] : start[u + 1]]] = False
-    return found
+    return total
 
 
 @njit(nogil=True)
@@ -250,8 +217,8 @@ def cycle_count(indptr: Index, indices: Index, rank: IntArray, stop: Stop) -> in
 
 
 @njit()
-def _codegrees(u: int, indptr: Index, indices: Index, weights: IntArray, codegrees: IntArray, found: IntArray) -> int:
-    """Write what the common neighbours of u and each vertex weigh; return for how many that is `found` to be some."""
+def _codegrees(u: int, indptr: Index, indices: Index, codegrees: IntArray, found: IntArray) -> int:
+    """Write the numbers of common neighbours of u and each vertex; return how many are `found` to have some."""
     size = 0
     for v in indices[indptr[u] : indptr[u + 1]]:
         for w in indices[indptr[v] : indptr[v + 1]]:
@@ -259,26 +226,26 @@ def _codegrees(u: int, indptr: Index, indices: Index, weights: IntArray, codegre
                 if codegrees[w] == 0:
                     found[size] = w
                     size += 1
-                codegrees[w] += weights[v]
+                codegrees[w] += 1
     return size
 
 
 @njit(nogil=True)
-def largest_codegree(indptr: Index, indices: Index, order: IntArray, weights: IntArray, stop: Stop) -> int:
-    """The most that the common neighbours of two vertices weigh; `order` is by decreasing weight of all neighbours.
+def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray, stop: Stop) -> int:
+    """The most common neighbours of two vertices; `by_degree` holds the vertices in decreasing order of degree.
 
-    Two vertices have no common neighbours that weigh more than all neighbours of one of them.
+    Two vertices have no more common neighbours than the smaller of their degrees.
     """
     n = indptr.size - 1
-    shared, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     best = 0
-    for u in order:
-        if weights[indices[indptr[u] : indptr[u + 1]]].sum() <= best or stop[0]:
+    for u in by_degree:
+        if indptr[u + 1] - indptr[u] <= best or stop[0]:
             break
-        size = _codegrees(u, indptr, indices, weights, shared, found)
+        size = _codegrees(u, indptr, indices, codegrees, found)
         for w in found[:size]:
-            best = max(best, shared[w])
-            shared[w] = 0
+            best = max(best, codegrees[w])
+            codegrees[w] = 0
     return best
 
 
@@ -287,13 +254,13 @@ def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, cod
     """The most paths u-a-b-v of three edges between two vertices; no more than `codegree`, the largest, a neighbour."""
     n = indptr.size - 1
     codegrees, paths = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    found, ones = np.empty(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    found = np.empty(n, dtype=np.int64)
     best = 0
     for u in by_degree:
         degree = indptr[u + 1] - indptr[u]
         if degree * codegree <= best or stop[0]:
             break
-        size = _codegrees(u, indptr, indices, ones, codegrees, found)
+        size = _codegrees(u, indptr, indices, codegrees, found)
         for b in found[:size]:
             for v in indices[indptr[b] : indptr[b + 1]]:
                 paths[v] += codegrees[b]
@@ -311,13 +278,13 @@ def largest_clique_growth(indptr: Index, indices: Index, by_degree: IntArray, co
     """The most edges between common neighbours of two vertices; of k of these, at most k (k - 1)/2."""
     n = indptr.size - 1
     codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    ones, near, common = np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    near, common = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     best = 0
     for u in by_degree:
         most = min(indptr[u + 1] - indptr[u], codegree)
         if most * (most - 1) // 2 <= best:
             break
-        size = _codegrees(u, indptr, indices, ones, codegrees, found)
+        size = _codegrees(u, indptr, indices, codegrees, found)
         near[indices[indptr[u] : indptr[u + 1]]] = True
         for v in found[:size]:
             if stop[0]:

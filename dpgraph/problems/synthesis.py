@@ -1,16 +1,14 @@
 """Synthetic graphs, purely private."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
 
 from dpgraph.arguments import check_positive
-from dpgraph.bounds.count_intervals import standard_deviation
-from dpgraph.denoise.block_model import draw_blocks, fit_goals, fit_tightness
+from dpgraph.denoise.block_model import fit_tightness
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
@@ -43,8 +41,8 @@ def private_synthetic_graph(  # noqa: PLR0913
 ) -> PrivateGraphModel:
     """Release a model of a graph from which synthetic graphs can be drawn, with edge-level differential privacy.
 
-    Drawn graphs have the vertices of the graph, and about its degrees, communities, edges between communities,
-    triangles, clustering and degree assortativity. Edges count once, whatever they weigh.
+    Drawn graphs have the vertices of the graph, and about its degrees, communities, edges between communities and
+    triangles. Edges count once, whatever they weigh.
 
     Parameters
     ----------
@@ -80,17 +78,15 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 80 %, is spent as by
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 87 %, is spent as by
     :func:`dpgraph.private_communities`, with a larger part for the degrees where there are sweeps; the rest on
-    the degree distribution (as by :func:`dpgraph.private_degree_distribution`), and on five counts by ladders (as by
-    :func:`dpgraph.private_subgraph_counts`): edges, wedges, triangles, their clustering, and degrees of neighbours. The
-    degree distribution is smoothed; its largest degree goes to the vertex of the largest released degree, and so on.
-    Everything else, and every drawn graph, is post-processing.
+    the degree distribution (as by :func:`dpgraph.private_degree_distribution`) and on the numbers of triangles and of
+    edges (as by :func:`dpgraph.private_subgraph_counts`). The distribution is smoothed; its largest degree goes to the
+    vertex of the largest released degree, and so on. Everything else, and every drawn graph, is post-processing.
 
     References
     ----------
-    M. Gjoka, M. Kurant, A. Markopoulou, "2.5K-graphs: from sampling to generation", INFOCOM 2013 (swaps towards a
-    clustering). docs/synthetic-graphs-theory.md.
+    M. E. J. Newman, "Properties of highly clustered networks", 2003 (groups that overlap). docs/synthetic-graphs.md.
 
     Examples
     --------
@@ -104,20 +100,15 @@ def private_synthetic_graph(  # noqa: PLR0913
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     facts = Facts.of(source, epsilon, delta)
-    shares = {
-        "edge": SYNTHESIS.edges,
-        "tails": SYNTHESIS.numbers,
-        "triangle": SYNTHESIS.numbers,
-        **dict.fromkeys(("clustering", "wedge", "edge-degrees"), SYNTHESIS.shape),
-    }
-    check_counts({name: share for name, share in shares.items() if name in ORDERS}, facts.epsilon)
-    wanted, for_communities = most_communities(communities, facts.n), 1 - sum(shares.values())
+    check_counts({"triangle": SYNTHESIS.numbers, "edge": SYNTHESIS.edges}, facts.epsilon)
+    wanted = most_communities(communities, facts.n)
     call = open_call(epsilon=facts.epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    *parts, of_groups = call.split(*shares.values(), for_communities)
-    part = dict(zip(shares, parts, strict=True))
+    for_communities = 1 - 2 * SYNTHESIS.numbers - SYNTHESIS.edges
+    shares = SYNTHESIS.edges, for_communities, SYNTHESIS.numbers, SYNTHESIS.numbers
+    of_edges, of_groups, of_tails, of_triangles = call.split(*shares)
     graph = source.read().unweighted()
     subgraphs = subgraphs_of(graph)
-    edges = max(release_by_ladder(subgraphs, "edge", part["edge"]).value, 0)
+    edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
     asked = CommunityFacts(
         facts.n,
         1.0,
@@ -127,12 +118,10 @@ def private_synthetic_graph(  # noqa: PLR0913
         degree_share=SYNTHESIS.degree_share,
     )
     found, _ = release_with_edges(graph, of_groups, asked, edges)
-    tails = release_degree_tails(graph, part["tails"])
+    tails = release_degree_tails(graph, of_tails)
+    triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
     counts = degree_counts(tails.value, facts.n, tails.std, 2.0 * edges)
-    released = {name: release_by_ladder(subgraphs, name, part[name]) for name in list(shares)[2:]}
-    shape = {name: (float(count.value), standard_deviation(count.noise)) for name, count in released.items()}
-    shape["edge"] = float(edges), 0.0
-    return fit_model(graph.nodes, found, found.weights.symmetric, counts, shape, call)
+    return fit_model(graph.nodes, found, found.weights.symmetric, counts, triangles, call)
 
 
 def fit_model(
@@ -140,19 +129,13 @@ def fit_model(
     found: ReleasedCommunities | PrivateCommunities,
     weights: FloatArray,
     counts: IntArray,
-    shape: Mapping[str, tuple[float, float]],
+    triangles: int,
     call: Call,
 ) -> PrivateGraphModel:
-    """A model by released labels, degrees, weights between communities, degree distribution and counts.
-
-    `shape` are these counts, each with its standard deviation: edges and triangles, and others if they are known.
-    """
+    """A model by released labels, degrees, weights between communities, degree distribution and triangles."""
     degrees, weights = _assigned(counts, found.degrees, call.generator), np.maximum(weights, 0.0)
-    without = draw_blocks(degrees, found.labels, weights, 0.0, call.generator)
-    tightness = fit_tightness(shape["triangle"][0], Subgraphs(without.indptr, without.indices))
-    goals = fit_goals(shape, draw_blocks(degrees, found.labels, weights, tightness, call.generator))
-    numbers = int(goals.triangles), goals.clustering, goals.assortativity, tightness
-    return PrivateGraphModel(nodes, found.labels, degrees, weights, *numbers, call.report())
+    tightness = fit_tightness(degrees, found.labels, weights, triangles, call.generator)
+    return PrivateGraphModel(nodes, found.labels, degrees, weights, triangles, tightness, call.report())
 
 
 def _assigned(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

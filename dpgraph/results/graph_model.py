@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.denoise.block_model import Goals, draw_graph
+from dpgraph.denoise.block_model import draw_graph
 from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -44,13 +44,9 @@ class PrivateGraphModel(TableResult):
         Private numbers of edges between every two communities, and inside each; symmetric, not negative.
     triangles : int
         Private number of triangles.
-    clustering, assortativity : float
-        What drawn graphs should have of these: the sum of local clustering coefficients
-        (:class:`~dpgraph.linalg.subgraphs.Subgraphs`, low degrees counting as 10), and the correlation of the
-        degrees of two neighbours.
     tightness : float
-        How much of its edges a vertex has in one clique before edges are swapped (:mod:`dpgraph.denoise.block_model`),
-        from 0 to 1.
+        How much of its edges a vertex has in one group (:mod:`dpgraph.denoise.block_model`), from 0 to 2; found such
+        that drawn graphs have about as many `triangles`.
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
     """
@@ -60,8 +56,6 @@ class PrivateGraphModel(TableResult):
     degrees: IntArray
     block_weights: FloatArray
     triangles: int
-    clustering: float
-    assortativity: float
     tightness: float
     privacy: PrivacyReport
 
@@ -85,8 +79,7 @@ class PrivateGraphModel(TableResult):
             Public randomness: it protects nothing, and may be seeded.
         """
         generator = np.random.default_rng() if rng is None else as_generator(rng)
-        goals = Goals(self.triangles, self.clustering, self.assortativity)
-        return draw_graph(self.degrees, self.labels, self.block_weights, self.tightness, goals, generator)
+        return draw_graph(self.degrees, self.labels, self.block_weights, self.tightness, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
         """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`.
@@ -111,8 +104,8 @@ class PrivateGraphModel(TableResult):
         reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
         if reached < (1 - _SHORT) * self.triangles:
             warnings.warn(
-                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: swaps of edges "
-                "with these degrees and communities found no more. Read the number of triangles from the model",
+                f"the drawn graph has {reached} triangles, of {self.triangles} that were released: no groups of these "
+                "degrees and communities hold more. What concerns triangles should be read from the model",
                 stacklevel=3,
             )
         return reached

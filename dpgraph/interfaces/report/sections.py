@@ -130,8 +130,8 @@ def report(  # noqa: PLR0913
     degrees = private_degree_distribution(A, **budget("degrees"))
     densest = private_densest_subgraph(A, **budget("densest"))
     sides = private_max_cut(A, **budget("cut")) if cut else None
-    shape = {name: (float(counts.counts[name]), counts.std[name]) for name in _PATTERNS}
-    twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, shape, call)
+    triangles = max(counts.counts["triangle"], 0)
+    twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, triangles, call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 
