@@ -111,6 +111,7 @@ class Space:
     def __init__(self, n: int, most: int) -> None:
         self._bases, self._products = (np.empty((n, most), order="F") for _ in range(2))
         self._stds = np.empty(0)
+        self._size = 0.0  # of the least value that is sought, as far as it is known
         # Inner products: of bases, of products, and of bases with products
         self._gram, self._energy, self._across = (np.zeros((most, most)) for _ in range(3))
 
@@ -143,7 +144,7 @@ class Space:
         turned = _Mixture(h, energy + shift * (across + across.T) + shift**2 * np.eye(len(h)), seen)
         weights = turned.weights(rank, n)
         mixture, plain = mix @ weights, h[:, : 2 * rank]
-        return Estimate(
+        found = Estimate(
             values=values,
             vectors=(products @ mixture + shift * (bases @ mixture)) if shift else products @ mixture,
             mixture=mixture,
@@ -154,13 +155,20 @@ class Space:
             outside_variance=_squares(plain / seen[:, None]),
             free=max(n - len(h), 0),
         )
+        self._size = float(found.sizes.min())
+        return found
 
     def _whitened(self) -> tuple[FloatArray, FloatArray]:
-        """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k."""
+        """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k.
+
+        A direction that was asked for loudly goes, unless it is needed: with little noise it belongs to what was found.
+        """
         used, loudest = slice(0, self._stds.size), self._stds.max()
         scales = loudest / self._stds
         squares, vectors = np.linalg.eigh(self._gram[used, used] * np.outer(scales, scales))
         kept = squares > KRYLOV.seen**2 * float(np.quantile(scales, 0.5, method="lower")) ** 2
+        noise = loudest**2 * np.cumsum(1.0 / np.maximum(squares[::-1], np.finfo(float).tiny))[::-1]
+        kept |= noise <= (KRYLOV.harmless * self._size) ** 2
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
 
