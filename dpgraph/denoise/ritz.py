@@ -89,14 +89,14 @@ class Estimate:
         """Estimate of the sine of the largest angle between the answers and the leading space.
 
         A sum of squares: noise of the answer (unless `noise` is false), and what it has of other Ritz vectors; the
-        noise of B, which turns Ritz vectors towards each other; the residual, as if it pointed to values like those
-        that have been seen, or to half of those that are sought, or if `cautious` to values anywhere up to these. Sizes
-        are without the noise of B.
+        noise of B, which turns Ritz vectors towards each other; the residual, as if it pointed to values between the
+        closest and all others that have been seen (a geometric mean), or to half of those that are sought, or if
+        `cautious` to values anywhere up to these. Sizes are without the noise of B.
         """
         if self.rank == len(self.vectors):  # the space is all there is
             return 0.0
         kept, variance = self._kept**2, self.outside_variance[: self.rank]
-        spread = np.maximum(kept.mean(axis=1), 1.0) if kept.size else np.ones(self.rank)
+        spread = np.maximum(np.sqrt(kept.mean(axis=1) * kept.max(axis=1)), 1.0) if kept.size else np.ones(self.rank)
         missing = self._residuals(1.0) * spread
         missing = np.maximum(missing, self._anywhere) if cautious else missing
         error = self.noise * noise + self.others + kept.sum(axis=1) * variance + missing
