@@ -111,7 +111,7 @@ def wishart(n: int, m: int, strength: float, rng: np.random.Generator) -> Case:
 
 
 def shaped_bulk(shape: str, n: int, m: int, rank: int, gap: float, ratio: float, rng: np.random.Generator) -> Case:
-    """Gaussian leading vectors above a bulk whose values are not those of a Gaussian matrix, its edge at (ratio - 1) gap.
+    """Gaussian leading vectors above a bulk whose values are not those of a Gaussian matrix: up to (ratio - 1) gap.
 
     Of n x n matrices that are symmetric, with signs at random, and of n x m ones. Leading values are equal up to a
     thousandth if the shape is "ties".
