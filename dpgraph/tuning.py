@@ -209,7 +209,6 @@ class Similarities:
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
-    least_signal: float = 0.25  # Second eigenvalue over the norm of the noise, below which degrees tell as much; > 0
 
 
 SWEEPS: Final = Sweeps()
