@@ -100,6 +100,8 @@ class Krylov:
     most: int = 64  # At most so many steps
     # A direction is dropped if the root of its precision is below this part of that of the median product; in (0, 1)
     seen: float = 0.5
+    # Unless the noise of all Ritz values with it is below this part of the least value that is sought; in (0, 1)
+    harmless: float = 1 / 32
 
 
 @dataclass(frozen=True)

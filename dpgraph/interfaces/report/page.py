@@ -207,7 +207,7 @@ def _inside(found: Any, k: int, size: int) -> str:
 def _degrees(report: Report, facts: dict[str, Fact]) -> str:
     shown = "".join(_card(fact) for name, fact in facts.items() if name in NAMES)
     caption = (
-        "Share of the nodes that have at least so many connections. The band holds 95 % of the noise of each share."
+        "Share of the nodes that have at least so many connections. The band holds each share with probability 95 %."
     )
     figure = f"<figure>{charts.degree_chart(report.degrees)}<figcaption>{caption}</figcaption></figure>"
     text = "Whose numbers these are is not published here, only how many nodes have them."
@@ -266,8 +266,8 @@ def _twin(twin: Twin, edges: Fact, *, inside: bool) -> str:
 def _expect(report: Report) -> str:
     points = (
         "<b>Ranges.</b> The range beside a number holds the exact one in 95 of 100 such reports, each for itself.",
-        "<b>Noise.</b> Differences smaller than the ranges mean nothing. “Too noisy to say” stands where a range holds "
-        "nearly all that is possible.",
+        "<b>Noise.</b> Differences smaller than the ranges mean nothing. Where a range holds nearly all that is "
+        "possible, only an end of it is given; “too noisy to say” stands where it holds all.",
         "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less "
         "noise for their size.",
         f"<b>Again.</b> Another report on the same network costs its ε on top of these {report.privacy.epsilon:g}.",
@@ -322,7 +322,7 @@ def _words(name: str) -> str:
 
 
 def _card(fact: Fact, *, bar: bool = False, note: str = "") -> str:
-    noise = ' class="noise"' if fact.noisy or math.isnan(fact.value) else ""
+    noise = ' class="noise"' if fact.noisy else ""
     drawn = bar and not noise and fact.most > fact.least
     strip = charts.range_bar(fact.value, fact.low, fact.high, fact.least, fact.most) if drawn else ""
     below = "".join(f"<span>{text}</span>" for text in (fact.interval, note) if text)
