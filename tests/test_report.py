@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.bounds.count_intervals import decreasing_half_width
+from dpgraph.denoise.degree_tails import decreasing
 from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.interfaces.cli import main
-from dpgraph.interfaces.report import sections
+from dpgraph.interfaces.report import facts, sections
 from dpgraph.interfaces.report.facts import NOISE, Fact
+from dpgraph.interfaces.report.page import _words
 from tests.about import about
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -68,6 +71,8 @@ def test_a_page_of_any_graph_is_whole_and_escapes_and_every_number_is_possible(t
                 assert found.communities.communities
                 for fact in found.facts:
                     possible(fact)
+                for line in found.privacy.entries:
+                    assert _words(line.name.partition(": ")[2]) not in line.name  # names for somebody who sees no code
             assert set().union(*found.communities.communities) == set(G)
             assert found.densest.vertices <= set(G)
 
@@ -75,7 +80,9 @@ def test_a_page_of_any_graph_is_whole_and_escapes_and_every_number_is_possible(t
 def possible(fact):
     assert fact.least <= fact.low <= fact.high <= fact.most
     assert math.isnan(fact.value) or fact.least <= fact.value <= fact.most
-    assert fact.interval or fact.shown == NOISE
+    assert fact.interval or fact.noisy
+    assert not fact.noisy or fact.shown == NOISE or re.match(r"at (most|least) |.* to ", fact.shown)
+    assert "-0" not in (fact.text(fact.low), fact.text(fact.high))
 
 
 def test_what_is_outside_the_possible_is_clipped_and_noise_is_called_so():
@@ -84,6 +91,68 @@ def test_what_is_outside_the_possible_is_clipped_and_noise_is_called_so():
     assert Fact("triangles", -3, -40, 30, most=1e6).interval == "at most 30"
     assert Fact("share", 0.97, 0.9, 1.2, most=1.0, percent=True).interval == "at least 90%"
     assert Fact("edges", 100, 90, 110, most=1e4).interval == "90 to 110"
+    assert Fact("degree", 12, 3, 33, most=33.0).shown == "at least 3"
+    assert Fact("degree", 12, -9, 29, most=33.0).shown == "at most 29"
+    assert Fact("degree", 12, 1, 31, most=33.0).shown == "1 to 31"
+
+
+def test_edges_bound_triangles_and_a_degree_that_a_share_of_the_vertices_has():
+    """All graphs of at most seven vertices, with numbers of edges that are exact but for intervals of no width."""
+    for G in nx.graph_atlas_g()[1:]:
+        n, m, triangles = len(G), G.number_of_edges(), sum(nx.triangles(G).values()) // 3
+        counts = Exact(m, triangles, wide=99)
+        _, low, high = facts._triangles(counts, n)
+        assert low <= triangles <= high, (n, m)
+        for share in (0.5, 0.1):
+            assert degree_of_share(G, share) <= 2 * m // math.ceil(share * n)
+    assert facts._triangles(Exact(10, 10, wide=99), 5)[1:] == (10, 10)  # a clique: both bounds are met
+
+
+class Exact:
+    """Counts whose edges are known, and whose triangles are lost in noise."""
+
+    def __init__(self, edges, triangles, wide):
+        self.counts = {"edge": edges, "triangle": triangles - wide}
+        self.ends = {"edge": (edges, edges), "triangle": (triangles - wide, triangles + wide)}
+
+    def interval(self, pattern, level):
+        assert level > 0.95
+        return self.ends[pattern]
+
+
+def degree_of_share(G, share):
+    return sorted((degree for _, degree in G.degree), reverse=True)[math.ceil(share * len(G) - 1e-9) - 1]
+
+
+def test_nearest_decreasing_numbers_are_as_near_as_is_proved():
+    """Where a large step lies before equal numbers, which is the worst case, too."""
+    rng = np.random.default_rng(43)
+    for scale in (0.5, 5.0):
+        p, half = math.exp(-1 / scale), decreasing_half_width(scale, 0.05)
+        for exact in (np.r_[200.0, np.zeros(40)], np.arange(30.0)[::-1]):
+            noise = np.diff(rng.geometric(1 - p, (2000, exact.size, 2)))[..., 0]
+            found = np.array([decreasing(exact + x, 1000) for x in noise])
+            missed = np.mean(np.abs(found - exact) > half, axis=0).max()
+            with about(scale, exact[0]):
+                assert missed < 0.06
+        assert missed > 0
+    assert decreasing_half_width(1000.0, 0.05) == pytest.approx(3086, rel=2e-3)
+
+
+def test_degrees_of_a_share_of_the_vertices_are_within_their_ranges_as_often_as_they_say():
+    graphs = nx.barabasi_albert_graph(60, 3, seed=5), nx.gnp_random_graph(90, 0.08, seed=6), nx.star_graph(50)
+    for G in graphs:
+        held, said = dict.fromkeys((0.5, 0.1), 0), 0
+        for run in range(100):
+            degrees = dpgraph.private_degree_distribution(G, epsilon=0.4, rng=2 * run)
+            counts = dpgraph.private_subgraph_counts(G, ["edge"], epsilon=0.4, rng=2 * run + 1)
+            for share in held:
+                fact = facts.quantile(degrees, counts.interval("edge")[1], share, "")
+                held[share] += fact.low <= degree_of_share(G, share) <= fact.high
+                said += fact.shown != NOISE
+        with about(len(G), held):
+            assert min(held.values()) >= 90  # of 95 expected; below 90 with probability 0.01
+            assert said > 100
 
 
 def test_the_parts_add_up_to_the_whole_budget_which_is_debited_once():

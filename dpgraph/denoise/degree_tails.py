@@ -21,13 +21,13 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     how many vertices each degree may be expected to have, and combines this with the noisy numbers `tails`, whose noise
     has standard deviation `std`. With `total`, the sum of all degrees, the numbers are the mean given this sum too.
     """
-    decreasing = _decreasing(tails, n)
-    seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
-    decreasing = decreasing[:seen]
+    first = decreasing(tails, n)
+    seen = int(np.count_nonzero(first))  # the rest is 0: no vertex has so many neighbours
+    found = first[:seen]
     if seen > 1 and std > _CERTAIN:  # a single number has no steps
-        mean, response = _posterior_mean(tails[:seen], decreasing, std)
-        decreasing = _decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
-    at_least: IntArray = np.rint(np.concatenate([[n], decreasing, [0]])).astype(np.int64)
+        mean, response = _posterior_mean(tails[:seen], found, std)
+        found = decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
+    at_least: IntArray = np.rint(np.concatenate([[n], found, [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
@@ -39,7 +39,7 @@ def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> F
     """
 
     def rounded(t: float) -> FloatArray:
-        return np.rint(_decreasing(mean + t * response, n))
+        return np.rint(decreasing(mean + t * response, n))
 
     reach = mean.size * n / response.sum() + np.abs(mean / response).max()
     low, high = -reach, reach
@@ -52,12 +52,12 @@ def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> F
     return numbers
 
 
-def _decreasing(values: FloatArray, n: int) -> FloatArray:
+def decreasing(values: FloatArray, n: int) -> FloatArray:
     """The nearest decreasing numbers, between 0 and n."""
     return np.clip(scipy.optimize.isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
 
 
-def _posterior_mean(noisy: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
+def _posterior_mean(noisy: FloatArray, first: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
     """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
 
     Released are y_k = N_k + noise; steps N_k - N_{k+1} have mean and variance rate_k, as of a Poisson variable. N
@@ -68,11 +68,11 @@ def _posterior_mean(noisy: FloatArray, decreasing: FloatArray, std: float) -> tu
     the mean of N given y if all laws are normal: one tridiagonal system. Also returned: the covariance of N given y
     times the vector of ones.
 
-    The rate at k is the mean step of `decreasing` in a window around k. A step further than `clear_step` standard
-    deviations from it is kept as it is (all vertices of a regular graph, say): it is left out of the windows, and of
-    the sum.
+    The rate at k is the mean step of the numbers `first`, which decrease, in a window around k. A step further than
+    `clear_step` standard deviations from it is kept as it is (all vertices of a regular graph, say): it is left out of
+    the windows, and of the sum.
     """
-    steps = decreasing - np.append(decreasing[1:], 0.0)
+    steps = first - np.append(first[1:], 0.0)
     reach = np.maximum(1, np.rint(TAILS.window * np.arange(1, steps.size + 1))).astype(np.int64)
     rate = _window_mean(steps, np.ones(steps.size, dtype=bool), reach)
     known = np.abs(steps - rate) <= TAILS.clear_step * np.sqrt(2 * std**2 + rate)

@@ -66,8 +66,8 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        The share of the vertices that have at least so many edges, on logarithmic axes. The band is that of the noise
-        of each number as it was released; making them decrease has taken most of it out of the line.
+        The share of the vertices that have at least so many edges, on logarithmic axes. The band holds
+        each exact share with probability 95 %; the line is smoother than what it is about.
 
     Examples
     --------
@@ -87,16 +87,15 @@ def draw_degrees(axes: Axes, result: Any) -> None:
     """Shares of vertices of at least a degree on logarithmic axes, with the band of their noise."""
     n, share = int(result.counts.sum()), result.ccdf[1:]
     degree = np.arange(1, share.size + 1)
-    half = result.privacy.half_width(result.privacy.entries[0].name) / n
     floor = 0.5 / n  # less than one vertex
-    low, high = np.maximum(share - half, floor), np.minimum(share + half, 1.0)
+    low, high = np.maximum(result.interval()[:, 1 : share.size + 1], floor)
     band: Any = {"color": ACROSS, "alpha": 0.2, "linewidth": 0, "step": "pre"}
     axes.fill_between(degree, low, high, **band)
     axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6)
     axes.set(xscale="log", yscale="log", xlim=(1, 1.15 * max(share.size, 2)), ylim=(floor, 1.4))
     axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
     base.without_frame(axes, "top", "right")
-    axes.set_title("line: released; shaded: noise of each number, 95 %", fontsize=9, loc="left", color=ACROSS)
+    axes.set_title("line: released; shaded: 95 % interval of each number", fontsize=9, loc="left", color=ACROSS)
 
 
 def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] | None = None) -> Figure:

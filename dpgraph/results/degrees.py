@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dpgraph.arguments import check_level
+from dpgraph.bounds.count_intervals import decreasing_half_width
+from dpgraph.denoise.degree_tails import decreasing
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult, whole
 from dpgraph.typing import FloatArray, IntArray
@@ -58,11 +61,14 @@ class PrivateDegreeDistribution(TableResult):
         decrease with k. That step takes most of the noise out wherever few vertices share a degree.
     privacy : PrivacyReport
         The guarantee.
+    tails : ndarray of float64
+        These noisy numbers of vertices of degree at least k = 1, 2, ..., as they were released.
     """
 
     counts: IntArray
     std: float
     privacy: PrivacyReport
+    tails: FloatArray
 
     def __repr__(self) -> str:
         return (
@@ -79,6 +85,24 @@ class PrivateDegreeDistribution(TableResult):
     def ccdf(self) -> FloatArray:
         """Share of the vertices whose degree is at least d, for d = 0, ..., the largest degree."""
         return np.asarray(np.cumsum(self.counts[::-1])[::-1] / self.counts.sum())
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """Ends of an interval for each share of vertices of degree at least d = 0, ..., n - 1, shape (2, n).
+
+        Each holds the exact share with probability at least `level`, whatever the graph
+        (:func:`dpgraph.bounds.count_intervals.decreasing_half_width`). They surround the nearest decreasing numbers,
+        not :attr:`ccdf`, which is smoother. With ``adjacency="node"`` they are about the edges that were kept.
+
+        Raises
+        ------
+        InvalidParameterError
+            `level` is not in (0, 1).
+        """
+        n = int(self.counts.sum())
+        half = decreasing_half_width(self.privacy.entries[-1].scale, 1 - check_level(level))
+        middle = decreasing(self.tails, n)
+        ends = np.clip([middle - half, middle + half], 0, n) / n
+        return np.concatenate([np.ones((2, 1)), ends], axis=1)
 
     @property
     def degree_sequence(self) -> IntArray:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpgraph.interfaces.report.facts import band
+from dpgraph.interfaces.report.facts import LEVEL
 from dpgraph.plot.communities import centres_of, in_discs
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.degrees import PrivateDegreeDistribution
@@ -79,8 +79,8 @@ def _dots(found: PrivateCommunities, places: FloatArray, scale: float) -> Iterab
 
 def degree_chart(degrees: PrivateDegreeDistribution) -> str:
     """The share of the vertices that have at least so many edges, with its band, on logarithmic axes."""
-    n, (low, high) = int(degrees.counts.sum()), band(degrees)
-    last = max(degrees.ccdf.size - 1, 2)
+    (low, high), size = degrees.interval(LEVEL), degrees.ccdf.size
+    n, last = low.size, max(size - 1, 2)
     floor = 10.0 ** math.floor(math.log10(1 / max(n, 10)))
     left, right, top, bottom = 54.0, 392.0, 12.0, 212.0
 
@@ -107,7 +107,7 @@ def degree_chart(degrees: PrivateDegreeDistribution) -> str:
         x = at(degree, 1).split()[0]
         parts.append(f'<path class="grid" d="M{x} {top}V{bottom}"/>')
         parts.append(f'<text class="tick" x="{x}" y="{bottom + 16}" text-anchor="middle">{degree:,}</text>')
-    upper, lower, line = steps(high), steps(low), steps(degrees.ccdf)
+    upper, lower, line = steps(high[:size]), steps(low[:size]), steps(degrees.ccdf)
     if line:
         parts.append(f'<path class="band" d="M{"L".join([*upper, *reversed(lower)])}Z"/>')
         parts.append(f'<path class="line" d="M{"L".join(line)}"/>')

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpgraph.bounds.count_intervals import decreasing_half_width
+
 if TYPE_CHECKING:
     from dpgraph.interfaces.report.result import Report
     from dpgraph.results.communities import PrivateCommunities
+    from dpgraph.results.counts import PrivateCounts
     from dpgraph.results.degrees import PrivateDegreeDistribution
 
-#: An interval that holds this part of all that is possible says nothing.
-_NOTHING = 0.8
+#: Of an interval that holds this part of all that is possible, an end is said at most: no number is.
+_WIDE = 0.8
 NOISE = "too noisy to say"
 #: Every interval of a report.
 LEVEL = 0.95
@@ -37,29 +40,37 @@ class Fact:
     def __post_init__(self) -> None:
         for name in ("value", "low", "high"):
             number = getattr(self, name)
-            object.__setattr__(self, name, number if math.isnan(number) else min(max(number, self.least), self.most))
+            object.__setattr__(
+                self, name, number if math.isnan(number) else min(max(number, self.least), self.most) + 0.0
+            )
 
     @property
     def noisy(self) -> bool:
-        """Whether the interval holds nearly everything."""
-        return not self.high - self.low < _NOTHING * (self.most - self.least) and self.most > self.least
+        """Whether the interval holds nearly everything, so that its middle says nothing."""
+        wide = not self.high - self.low < _WIDE * (self.most - self.least) and self.most > self.least
+        return wide or math.isnan(self.value)
 
     @property
     def shown(self) -> str:
-        """The number."""
-        return NOISE if self.noisy or math.isnan(self.value) else self.text(self.value)
+        """The number; where it is noise, the end of its interval that still says something."""
+        return (self._range or NOISE) if self.noisy else self.text(self.value)
 
     @property
     def interval(self) -> str:
-        """Its interval in words: an end that is the least or the largest possible number is left out."""
-        if self.noisy or math.isnan(self.value):
+        """The interval in words, beside a number that is shown."""
+        if self.noisy:
             return ""
-        low, high = self.text(self.low), self.text(self.high)
-        if low == high:
+        if self.text(self.low) == self.text(self.high):
             return "sure to this digit" if self.most > self.least else "exact"
-        if self.low <= self.least:
-            return f"at most {high}"
-        return f"at least {low}" if self.high >= self.most else f"{low} to {high}"
+        return self._range or f"{self.text(self.low)} to {self.text(self.high)}"
+
+    @property
+    def _range(self) -> str:
+        """The interval in words without an end that says nothing: it is written as the least or largest possible."""
+        least, low, high, most = map(self.text, (self.least, self.low, self.high, self.most))
+        if low == least:
+            return "" if high == most else f"at most {high}"
+        return f"at least {low}" if high == most else f"{low} to {high}"
 
     def text(self, number: float) -> str:
         """A number as it is written."""
@@ -74,9 +85,9 @@ def facts_of(report: Report) -> list[Fact]:
     facts = [
         Fact("connections", *edges, most=pairs),
         Fact("connections of a node, on average", *_scaled(edges, 2 / n), most=n - 1.0, digits=1),
-        Fact("triangles", counts.counts["triangle"], *counts.interval("triangle", LEVEL), most=triples),
+        Fact("triangles", *_triangles(counts, n), most=triples),
         *(_division(found) if len(found.communities) > 1 else ()),
-        *(quantile(report.degrees, share, name) for share, name in _QUANTILES),
+        *(quantile(report.degrees, min(edges[2], pairs), share, name) for share, name in _QUANTILES),
     ]
     density = report.densest.estimated_density, *report.densest.interval(LEVEL)
     most = len(report.densest.vertices) - 1.0
@@ -108,17 +119,34 @@ _QUANTILES = (
 NAMES = tuple(name for _, name in _QUANTILES)
 
 
-def quantile(degrees: PrivateDegreeDistribution, share: float, name: str) -> Fact:
-    """The largest degree that this share of the vertices has at least, with the band of the noise around the shares."""
-    low, high = band(degrees)
-    n = int(degrees.counts.sum())
+def quantile(degrees: PrivateDegreeDistribution, edges: float, share: float, name: str) -> Fact:
+    """The largest degree q that this share of the n vertices has at least; `edges` is the upper end of their interval.
+
+    Let N_d be the number of vertices of degree d or more. Its ends, by ``PrivateDegreeDistribution.interval``, decrease
+    with d as N_d does. So the last d whose lower end reaches share n exceeds q only if that end exceeds N_(q+1), which
+    has probability 1/40. The last one whose upper end does is less than q only if that end is below N_q: 1/40 again.
+
+    From public half-widths of share n on, no upper end is below share n. Then the upper end follows from the edges:
+    share n vertices of degree q have share n q <= 2 m ends, and the m edges exceed `edges` with probability 1/40.
+    """
+    low, high = degrees.interval(LEVEL)
+    n = len(low)
     value, least, most = (float(np.flatnonzero(tail >= share)[-1]) for tail in (degrees.ccdf, low, high))
-    return Fact(name, value, least, most if high[-1] < share else n - 1.0, most=n - 1.0)
+    if decreasing_half_width(degrees.privacy.entries[-1].scale, 1 - LEVEL) >= share * n:
+        most = min(most, max(least, 2 * edges // math.ceil(share * n)))
+    return Fact(name, min(max(value, least), most), least, most, most=n - 1.0)
 
 
-def band(degrees: PrivateDegreeDistribution) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 95 % interval of each share of vertices of at least a degree; all have at least degree 0."""
-    half = degrees.privacy.half_width(degrees.privacy.entries[0].name, LEVEL) / degrees.counts.sum()
-    low, high = np.maximum(degrees.ccdf - half, 0.0), np.minimum(degrees.ccdf + half, 1.0)
-    low[0] = high[0] = 1.0
-    return low, high
+def _triangles(counts: PrivateCounts, n: int) -> tuple[float, float, float]:
+    """Triangles and their interval, cut to what the number of edges allows.
+
+    A graph of m = x (x - 1)/2 edges has at most x (x - 1) (x - 2)/6 triangles (Kruskal and Katona, as Lovasz puts it),
+    and at least m (4 m - n^2)/(3 n) (Moon and Moser). Both grow with m, so they hold at the ends of an interval of m.
+    That of the triangles misses with probability 9/10 of 1 - LEVEL, that of the edges with the rest.
+    """
+    rest = (1 - LEVEL) / 10
+    low, high = counts.interval("triangle", LEVEL + rest)
+    few, many = (max(end, 0.0) for end in counts.interval("edge", 1 - rest))
+    x = (1 + math.sqrt(1 + 8 * many)) / 2
+    low, high = max(low, few * (4 * few - n**2) / (3 * n)), min(high, x * (x - 1) * (x - 2) / 6)
+    return min(max(counts.counts["triangle"], low), high), low, max(low, high)

@@ -151,7 +151,8 @@ def private_degree_distribution(  # noqa: PLR0913
     call = open_call(epsilon=epsilon, accountant=accountant, relation=GRAPHS[adjacency], noise=rng)
     release = release_truncated_tails if adjacency == "node" else release_degree_tails
     tails = release(source.read(), call)
-    return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())
+    counts = degree_counts(tails.value, source.n_vertices, tails.std)
+    return PrivateDegreeDistribution(counts, tails.std, call.report(), tails.value)
 
 
 def _gaussian_is_quieter(epsilon: float, delta: float) -> bool:

@@ -17,7 +17,7 @@ from dpgraph.sos.csp.elimination import Core, reduced
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
-from dpgraph.sos.csp.search_kernels import Node, Queue, explore
+from dpgraph.sos.csp.search_kernels import ALL, MOST_LABELS, Layout, explore
 from dpgraph.sos.proofs import EliminationProof, ShiftProof
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import is_optimal
@@ -30,7 +30,7 @@ _HEADROOM = 2.0**57  # beyond, costs are moved in whole units
 _MOST_BYTES = 2**28  # of the levels of a search: a quarter of a gigabyte
 _ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the clock: some hundredths of a second
 _STAGES = 8
-_STEPS_BEFORE = 2**24  # of an elimination of all variables that comes before the search: a hundredth of a second
+_STEPS_BEFORE = 2**31  # of an elimination of all variables that comes before the search: a second
 _SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1
 
@@ -133,21 +133,17 @@ class _DepthFirst:
         self._fine, self._costs = fine, costs
         objective = costs.objective()
         C = objective.constraints
-        self._symmetric, self._interchangeable = objective.has_label_symmetry, objective.has_interchangeable_labels
-        degree = np.diff(C.indptr)
-        widest = int(degree.max(initial=1))
-        whole = np.int64
-        self._path = Node(
-            np.zeros((n + 1, 1), whole), np.zeros((n + 1, n, q), whole), np.zeros((n + 1, m, q, q), whole),
-            np.zeros((n + 1, m), whole), np.zeros((n + 1, n, widest), whole), np.zeros((n + 1, n, widest), whole),
-            np.zeros((n + 1, n), whole), np.full((n + 1, n), -1), np.zeros((n + 1, 3), whole),
-        )  # fmt: skip
-        self._queue = Queue(np.zeros(n, whole), np.zeros(2, whole), np.zeros(n, np.bool_), np.zeros(n, whole))
-        self._at, self._found = np.zeros(2, whole), np.full(n, -1)
-        row, column = np.nonzero(np.arange(widest) < degree[:, None])
-        self._near, self._via = np.zeros((n, widest), whole), np.zeros((n, widest), whole)
+        alike = q <= MOST_LABELS and objective.has_label_symmetry
+        self._apart, self._interchangeable = 0 if alike else ALL, alike and objective.has_interchangeable_labels
+        self._degree = np.diff(C.indptr)
+        widest = int(self._degree.max(initial=1))
+        self._layout = Layout.of(n, q, m, widest)
+        self._path = np.zeros((n + 1, self._layout.size), np.int64)
+        self._queue, self._at, self._found = np.zeros(3 * n + 2, np.int64), np.zeros(4, np.int64), np.full(n, -1)
+        self._record = np.zeros(1, np.int64)
+        row, column = np.nonzero(np.arange(widest) < self._degree[:, None])
+        self._near, self._via = np.zeros((n, widest), np.int64), np.zeros((n, widest), np.int64)
         self._near[row, column], self._via[row, column] = C.neighbour, C.number
-        self._degree = degree
 
     @property
     def done(self) -> bool:
@@ -156,16 +152,18 @@ class _DepthFirst:
 
     def begin(self, limit: int) -> None:
         """A search for costs below a limit."""
-        path, Q, (n, q) = self._path, self._queue, self._fine.single.shape
-        path.single[0], path.table[0], path.first[0] = self._fine.single, self._fine.pair, self._fine.pairs[:, 0]
-        path.near[0], path.via[0], path.degree[0], path.labels[0] = self._near, self._via, self._degree, -1
-        path.branch[0], path.least[0] = (0, 0, 0 if self._symmetric else q), 0
-        Q.ring[:], Q.ends[:], Q.waits[:] = np.arange(n), (0, n), True
-        self._limit, self._at[:] = limit, (0, limit)
+        n = len(self._fine.single)
+        first = self._fine.pairs[:, 0]
+        parts = self._fine.single, self._fine.pair, first, self._near, self._via, self._degree, np.full(n, -1)
+        self._path[0] = np.concatenate([[0], *(part.ravel() for part in parts), [0, 0, self._apart]])
+        self._queue[: 2 * n] = np.append(np.arange(n), np.ones(n, np.int64))
+        self._queue[-2:] = 0, n
+        self._limit, self._at[:] = limit, (0, limit, self._interchangeable, 0)
 
     def go_on(self, nodes: int) -> None:
         """Look at so many nodes."""
-        on_thread(explore, self._path, self._queue, self._at, self._interchangeable, self._found, nodes)
+        self._at[3] = nodes
+        on_thread(explore, self._path, self._queue, self._layout, self._at, self._found, self._record)
 
     def found(self) -> IntArray | None:
         """The best labels below the limit: those that the search has eliminated, beside the others."""
