@@ -18,6 +18,7 @@ from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.report import facts, sections
 from dpgraph.interfaces.report.facts import NOISE, Fact
+from dpgraph.interfaces.report.page import _words
 from tests.about import about
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -70,6 +71,8 @@ def test_a_page_of_any_graph_is_whole_and_escapes_and_every_number_is_possible(t
                 assert found.communities.communities
                 for fact in found.facts:
                     possible(fact)
+                for line in found.privacy.entries:
+                    assert _words(line.name.partition(": ")[2]) not in line.name  # names for somebody who sees no code
             assert set().union(*found.communities.communities) == set(G)
             assert found.densest.vertices <= set(G)
 
