@@ -249,6 +249,11 @@ def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_stand
         assert pl.read_csv(out.encode()).columns == ["node", "degree"]
         assert "noise scale" in err
     assert budget.spent.epsilon == 1.5
+    for name in ("output", "report"):
+        assert main(["report", "five-cycle", "--epsilon", "2", f"--{name}", "-"]) == 0
+        out, _ = capsys.readouterr()
+        found = pl.read_csv(out.encode())["name"] if name == "output" else json.loads(out)["result"]["facts"]["name"]
+        assert found[0] == "connections"
     assert main([*named, *rest, "--budget", "other.db"]) == 2
     assert "two files" in capsys.readouterr().err
 

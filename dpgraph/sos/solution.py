@@ -142,11 +142,11 @@ class Solution(ExactResult):
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
-    def improved(self, objective: Objective, labels: IntArray, bound: float) -> Solution:
+    def improved(self, objective: Objective, labels: IntArray, bound: float, proof: Proof) -> Solution:
         """The better labels and the lower bound, which is proven, of these and its own."""
         better = labels if objective.value(labels) > self.value else self.labels
         lower, kind = (bound, "proven") if bound < self.upper_bound else (self.upper_bound, self.bound_kind)
-        proof = self.proof or self.uncertified
+        proof = proof if bound < self.upper_bound or self.proof is None else self.proof
         return Solution.of(objective, better, bound=lower, kind=kind, trace=self.trace, proof=proof)
 
     @classmethod

@@ -37,6 +37,7 @@ _HOT, _WARM, _COLD = 0.45, 0.15, 0.05
 _PRICE = 0.1
 _SWEEPS = 200
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
+_SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
@@ -186,7 +187,8 @@ def _search(
     """
     keep, most, sweeps = watch.options.starts, math.inf, watch.options.sweeps
     if deadline == math.inf:
-        most = np.clip(_ENTRIES / (objective.n_vertices + objective.matrix.nnz), keep, _MOST)
+        affordable = _ENTRIES / (objective.n_vertices + objective.matrix.nnz)
+        most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
     wait, left = 1, 1
     for number in itertools.count(1):
         before = watch.value
