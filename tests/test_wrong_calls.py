@@ -102,7 +102,7 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight="weight", max_weight=0, **pay), "positive number"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=dpgraph.FileAccountant), "PrivacyAccountant or"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng=np.random.RandomState(3), **pay), "Generator"),
-    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, resolution=-1, **pay), "resolution must be positive"),
+    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, resolution=-1, **pay), "resolution must be a positive"),
     (lambda pay: dpgraph.private_max_k_cut(CLUB, 1, epsilon=1, **pay), "from 2 to 256"),
     (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, delta=1e-6, mechanism=dpgraph.strategies.Coherence, **pay),
      "options object"),
