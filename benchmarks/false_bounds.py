@@ -20,13 +20,13 @@ from common import RESULTS, ResumableTable, markdown_table
 
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import enumeration
-from dpgraph.sos.csp import elimination, solver
+from dpgraph.sos.csp import elimination, search, solver
 
 PIECE = 500  # instances of a line of the table
 COLUMNS = ("first", "kind", "instances", "optimal", "failures")
 #: Vertices that are listed, entries of a table, and effort of a search: an instance of four is solved by the first two,
 #: one by the search.
-FIRST = enumeration.MOST_VERTICES, elimination._LARGEST, solver._ENTRIES
+FIRST = enumeration.MOST_VERTICES, elimination._LARGEST, solver._ENTRIES, search._STEPS_BEFORE
 QUICK = {"sweeps": 20, "rounds": 5, "starts": 2}
 DECADES = 30
 
@@ -84,8 +84,11 @@ def cut_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fracti
 def csp_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fraction, Fraction]:
     """A 2-CSP of two or three labels: kind, bounds, result, optimum, sum of the sizes."""
     n, q = int(rng.integers(3, 6)), int(rng.integers(2, 4))
+    alike = rng.random() < 0.4  # labels that may be exchanged, and more variables
+    n += 3 * alike
     pairs = np.array(list(itertools.combinations(range(n), 2)))
-    tables = weights(rng, (len(pairs), q, q))
+    tables = weights(rng, (len(pairs), 1, 1) if alike else (len(pairs), q, q))
+    tables = tables * np.where(rng.random((len(pairs), 1, 1)) < 0.7, 1.0 - np.eye(q), np.eye(q)) if alike else tables
     instance = TwoCSP(n, q)
     instance.add_constraints(pairs, tables)
     seeds = int(rng.integers(0, 3))
@@ -93,9 +96,10 @@ def csp_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fracti
     result = max_2csp(instance, seeds=seeds, tol=1e-3, **given)
     numbers, unit = whole(tables)
     labels = np.array(list(itertools.product(range(q), repeat=n)))
-    earned = [sum(numbers[np.arange(len(pairs)), x[pairs[:, 0]], x[pairs[:, 1]]]) for x in labels]
+    u, v = pairs.T
+    earned = sum(numbers[e, labels[:, u[e]], labels[:, v[e]]] for e in range(len(pairs)))
     return (
-        f"csp q={q}{', search' * (given['search'] == 'optimal')}",
+        f"csp q={q}{', alike' * alike}{', search' * (given['search'] == 'optimal')}",
         [result.upper_bound, *(entry.upper_bound for entry in result.trace)],
         result,
         max(earned) * unit,
@@ -108,6 +112,7 @@ def judge(seed: int) -> tuple[str, str, list[str]]:
     rng = np.random.default_rng(seed)
     enumeration.MOST_VERTICES = FIRST[0] if seed % 4 == 0 else 0  # else so small an instance is never relaxed
     elimination._LARGEST = FIRST[1] if seed % 4 == 0 else 1
+    search._STEPS_BEFORE = FIRST[3] if seed % 4 == 0 else 0
     solver._ENTRIES = FIRST[2] if seed % 4 < 2 else 0
     kind, bounds, result, optimum, total = (csp_case if rng.random() < 0.2 else cut_case)(rng)
     wrong = [f"bound {bound!r} < {float(optimum)!r}" for bound in bounds if Fraction(bound) < optimum]
@@ -136,7 +141,7 @@ def write(table: ResumableTable) -> None:
     rows = [[kind, *(sums[kind][name] for name in COLUMNS[2:])] for kind in sorted(sums, key=lambda k: (k == "all", k))]
     page = (
         "# False bounds\n\n"
-        "Random signed graphs of 3 to 7 vertices and 2-CSPs of 3 to 5 variables, weights over 30 orders of magnitude, "
+        "Random signed graphs of 3 to 7 vertices and 2-CSPs of 3 to 8 variables, weights over 30 orders of magnitude, "
         "against brute force in whole numbers of any size (`python benchmarks/false_bounds.py --instances 10000 "
         "--write`). *failures*: the upper bound, or one in the trace, is below the optimum by whatever little, or a "
         'solution called "optimal" is not. *optimal*: how many were called that.\n\n'

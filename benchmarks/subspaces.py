@@ -110,6 +110,28 @@ def wishart(n: int, m: int, strength: float, rng: np.random.Generator) -> Case:
     return Case(Y, left[:, :1], right[:1].T, float(values[1]))
 
 
+def shaped_bulk(shape: str, n: int, m: int, rank: int, gap: float, ratio: float, rng: np.random.Generator) -> Case:
+    """Gaussian leading vectors above a bulk whose values are not those of a Gaussian matrix: up to (ratio - 1) gap.
+
+    Of n x n matrices that are symmetric, with signs at random, and of n x m ones. Leading values are equal up to a
+    thousandth if the shape is "ties".
+    """
+    count = n - rank
+    decays = {
+        "power law": np.arange(1, count + 1) ** -0.5,
+        "two clusters": np.where(np.arange(count) < count // 3, 1 - 0.02 * rng.random(count), 0.3 * rng.random(count)),
+        "ties": 1 - np.arange(count) / count,
+    }
+    edge = (ratio - 1) * gap
+    lead = ratio * gap * np.linspace(1.001 if shape == "ties" else 1.2, 1.0, rank)
+    U = orthonormal(rng.normal(size=(n, n)))
+    V = U if m == n else orthonormal(rng.normal(size=(m, n)))
+    signs = rng.choice([-1.0, 1.0], size=n) if m == n else np.ones(n)
+    A = (U * np.concatenate([lead, edge * decays[shape]]) * signs) @ V.T
+    left = U[:, :rank]
+    return Case((A + A.T) / 2 if m == n else A, left, left if m == n else V[:, :rank], edge)
+
+
 INPUTS = {
     "flat, n = 420, r = 1": Input(partial(symmetric_bulk, 420, 1, 250.0, True)),
     "Gaussian, n = 700, r = 2": Input(partial(symmetric_bulk, 700, 2, 250.0, False)),
@@ -126,6 +148,14 @@ INPUTS = {
     "Gaussian, 9000 x 120, r = 2": Input(partial(rectangular_bulk, 9000, 120, 2, 400.0, False), (1.5, 6)),
     "flat, 330 x 330, r = 3": Input(partial(rectangular_bulk, 330, 330, 3, 300.0, True), (1.5, 6, 20)),
     "Gaussian, n = 560, r = 3": Input(partial(symmetric_bulk, 560, 3, 300.0, False), (1.5, 6, 20)),
+    # Drawn after directions whose noise is harmless were kept.
+    "power law, n = 380, r = 2": Input(partial(shaped_bulk, "power law", 380, 380, 2, 200.0), (3, 12, 30)),
+    "power law, 160 x 900, r = 1": Input(partial(shaped_bulk, "power law", 160, 900, 1, 200.0), (3, 12, 30)),
+    "two clusters, n = 520, r = 5": Input(partial(shaped_bulk, "two clusters", 520, 520, 5, 280.0), (2, 8, 30)),
+    "two clusters, 200 x 450, r = 2": Input(partial(shaped_bulk, "two clusters", 200, 450, 2, 200.0), (2, 8, 30)),
+    "ties, n = 300, r = 3": Input(partial(shaped_bulk, "ties", 300, 300, 3, 220.0), (2, 8, 25)),
+    "ties, 140 x 600, r = 2": Input(partial(shaped_bulk, "ties", 140, 600, 2, 260.0), (2, 8, 25)),
+    "Gaussian, n = 640, r = 1": Input(partial(symmetric_bulk, 640, 1, 150.0, False), (1, 5, 28)),
 }
 
 

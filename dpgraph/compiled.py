@@ -81,8 +81,16 @@ class Kernel:
     def inner(self) -> Any:
         """What it is inside another kernel: part of its machine code, so that it needs no way in and no cache."""
         short = {"inline": "always"} if len(self.py_func.__code__.co_code) < _SHORT else {}
-        function = _calling(self, lambda kernel: kernel.inner)
-        return _numba().njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **short, **self.options)(function)
+        function, numba = _calling(self, lambda kernel: kernel.inner), _numba()
+        made = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **short, **self.options)(function)
+        template, unliteral = made.get_call_template, numba.core.types.unliteral
+
+        def once(arguments: Any, named: Any) -> Any:
+            """Compiled once for all numbers of a type, where numba would do it again for each constant."""
+            return template(tuple(map(unliteral, arguments)), {name: unliteral(named[name]) for name in named})
+
+        made.get_call_template = once
+        return made
 
     @property
     def compiled(self) -> bool:

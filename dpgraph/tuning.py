@@ -100,6 +100,8 @@ class Krylov:
     most: int = 64  # At most so many steps
     # A direction is dropped if the root of its precision is below this part of that of the median product; in (0, 1)
     seen: float = 0.5
+    # Unless the noise of all Ritz values with it is below this part of the least value that is sought; in (0, 1)
+    harmless: float = 1 / 32
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,6 @@ class Similarities:
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
-    least_signal: float = 0.25  # Second eigenvalue over the norm of the noise, below which degrees tell as much; > 0
 
 
 SWEEPS: Final = Sweeps()

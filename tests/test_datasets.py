@@ -62,7 +62,7 @@ TRIANGLE = {frozenset(e) for e in [(1, 2), (2, 3), (1, 3)]}
         "1 2\n2 1\n2 3\n3 1\n3 1\n1 1\n",
         "1 2 1082040961\n2 3 1082155839\n3 1 1082414391\n",
         "1 2 0.5 x\n2 3 1e-3 y\n3 1 -7 z\n",
-        "+1 +2\n+2 +3\n+3 +1\n",
+        '1,2,"a\n9,8,7"\n2,3,"\n\n# b ""c"""\n3,1,d\n',
     ],
     parts=2,
 )
@@ -722,3 +722,29 @@ def test_the_ends_of_an_edge_are_any_two_columns_of_a_small_or_a_large_file(tmp_
     for wrong in (("From", "Two"), ("From", "from")):
         with pytest.raises(DatasetError, match="two names in columns="):
             datasets.read_sparse(tmp_path / "mails.csv", columns=wrong)
+
+
+def test_a_quoted_field_goes_on_over_lines_but_not_without_end(write):
+    text = 'Day,"From\nwhom",To,Text\nMon,eva,fay,"Hello,\n\n# you, ""gus"""\nTue,fay,"gus, Dr",x\n'
+    found = datasets.read_edgelist(write(text), columns=("From\nwhom", "To"), labels=str)
+    assert edges(found) == {frozenset({"eva", "fay"}), frozenset({"fay", "gus, Dr"})}
+    for wrong, line in (('a,b\nc,"d\ne,f\n', 2), ('a,b\n"c,d\n' + "e,f\n" * 200, 2), (f'a,b\nc,"{"x" * 2**16}\n', 2)):
+        with pytest.raises(DatasetError, match=f"line {line}"):
+            datasets.read_edgelist(write(wrong), header=False)
+
+
+def test_numbers_with_zeros_in_front_are_names_that_keep_them(write, monkeypatch):
+    """Of employees, houses and telephones: by the reader of large files as by the careful one."""
+    staff = "employee,manager,day\n00012,00345,1\n00345,12,2\n+49301,00012,3\n"
+    plain = "a,b,when\n12,345,00:30\n345,7,2024-01-05\n0,-4,007\n"
+    for large in (2**18, 0):
+        monkeypatch.setattr("dpgraph.datasets.rows._LARGE_TEXT", large)
+        for text in (staff, staff.replace(",", "\t"), staff.replace(",", " "), staff.replace(",", ";")):
+            assert datasets.read_sparse(write(text))[1] == ("+49301", "00012", "00345", "12")
+        assert datasets.read_sparse(write(plain))[1] == (-4, 0, 7, 12, 345)
+        assert datasets.read_sparse(write(staff), labels=int)[1] == (12, 345, 49301)
+        people = write("00012\n00345\n12\n+49301\n", "people.txt")
+        assert datasets.read_sparse(write(staff), nodes=people, header=True)[1] == ("00012", "00345", "12", "+49301")
+        for nodes in (500, [12, 345, 49301]):
+            with pytest.raises(DatasetError, match=r"line 2: .*Say labels=int if 007"):
+                datasets.read_sparse(write(staff), nodes=nodes)

@@ -167,6 +167,18 @@ def test_answers_are_possible_on_five_isolated_vertices():
         assert 0 <= nx.edge_connectivity(G, **tight) <= 4
 
 
+def test_a_name_that_no_vertex_has_costs_nothing():
+    budget = {"backend": "dpgraph", "accountant": dpgraph.PrivacyAccountant(epsilon=1.0), "epsilon": 1.0}
+    G = nx.karate_club_graph()
+    calls = nx.cut_size, nx.volume, nx.conductance, nx.mixing_expansion, nx.edge_expansion, nx.bipartite.density
+    for call in calls:
+        with pytest.raises(InvalidParameterError, match=r"1 of 2 are none\. Nothing was spent"):
+            call(G, [0, "John A"], **budget)
+    with pytest.raises(InvalidParameterError, match="no vertex has an attribute 'clubs'"):
+        nx.attribute_mixing_matrix(G, "clubs", **budget)
+    assert budget["accountant"].spent == (0.0, 0.0)
+
+
 def test_directed_graphs_are_told_what_a_function_of_networkx_takes():
     with pytest.raises(InvalidGraphError, match=r"Pass G.to_undirected\(\)") as found:
         nx.cut_size(nx.DiGraph([(0, 1)]), [0], backend="dpgraph", epsilon=1.0)

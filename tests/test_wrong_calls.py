@@ -166,7 +166,8 @@ LINES = [
     ("degrees missing.csv --epsilon 1", "no such file"),
     ("degrees dates.csv --epsilon 1 --nodes staff.txt --header yes", "'Date' and 'From'; --columns names others"),
     ("degrees dates.csv --epsilon 1 --columns From", "two names with a comma"),
-    ("degrees over.csv --epsilon 1 --columns From,To", "must end on its line"),
+    ("degrees over.csv --epsilon 1 --columns From,To", "a quote may be missing"),
+    ("degrees padded.csv --epsilon 1 --nodes 500", "Say --labels int if 007 is the vertex 7"),
     ("degrees arrows.txt --epsilon 1", "found an arrow"),
     ("degrees decimal.csv --epsilon 1 --weight hours --max-weight 9", "a decimal point"),
     ("degrees dates.csv --epsilon 1 --columns From,Two", "the two names in --columns"),
@@ -219,7 +220,8 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "graph.graphml": "\n".join(nx.generate_graphml(nx.path_graph(["eva", "fay"]))),
         "book.xlsx": "PK\3\4\0",
         "header.csv": "source,target\n",
-        "over.csv": 'Date,From,To,Subject\nMon,eva,fay,"hello\nyou"\nTue,fay,eva,x\n',
+        "over.csv": 'Date,From,To,Subject\nMon,eva,fay,"hello\nTue,fay,eva,x\n',
+        "padded.csv": "source,target\n00012,345\n",
         "arrows.txt": "eva -> fay\nfay -> gus\n",
         "decimal.csv": "von;an;hours\neva;fay;1,5\nfay;gus;2,25\n",
         "single.csv": "eva\ngus\n",
@@ -247,6 +249,11 @@ def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_stand
         assert pl.read_csv(out.encode()).columns == ["node", "degree"]
         assert "noise scale" in err
     assert budget.spent.epsilon == 1.5
+    for name in ("output", "report"):
+        assert main(["report", "five-cycle", "--epsilon", "2", f"--{name}", "-"]) == 0
+        out, _ = capsys.readouterr()
+        found = pl.read_csv(out.encode())["name"] if name == "output" else json.loads(out)["result"]["facts"]["name"]
+        assert found[0] == "connections"
     assert main([*named, *rest, "--budget", "other.db"]) == 2
     assert "two files" in capsys.readouterr().err
 

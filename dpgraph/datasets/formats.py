@@ -41,7 +41,7 @@ def recognised(name: str, text: bytes, rows: str | None) -> str | None:
         return "pajek"
     if begin.startswith(b"{") and re.search(rb'"nodes"\s*:', text) and re.search(rb'"(links|edges)"\s*:', text):
         return "node-link"
-    return "metis" if " METIS" in (rows or "") else None
+    return "metis" if ending == "metis" or " METIS" in (rows or "") else None
 
 
 def read_format(format: str, text: bytes, weight: str | None, symmetrize: bool) -> nx.Graph | EdgeList:
@@ -113,12 +113,18 @@ def _metis(text: bytes) -> nx.Graph:
     import networkx as nx
 
     head, *rows = [line for line in decode(text).rstrip("\n").split("\n") if not line.startswith(("%", "#"))]
-    n, _, *form = head.split()
+    n, m, *form = head.split()
     if any(map(int, form)):
         raise Malformed("expected METIS without weights of edges or vertices; read those into a scipy.sparse matrix")
     refuse_announced(int(n), text, "vertices")
     rows += [""] * (int(n) - len(rows))
-    return nx.parse_adjlist((f"{i} {row}" for i, row in enumerate(rows, 1)), nodetype=int)
+    G = nx.parse_adjlist((f"{i} {row}" for i, row in enumerate(rows, 1)), nodetype=int)
+    if (len(G), G.number_of_edges()) != (int(n), int(m)):
+        raise Malformed(
+            "expected METIS, of as many vertices and edges as its first line says. If it is an edge list, say "
+            'format="edgelist"'
+        )
+    return G
 
 
 def _matrix_market(text: bytes, weight: str | None, symmetrize: bool) -> EdgeList:

@@ -16,7 +16,18 @@ from dpgraph.arguments import check_choice, check_keywords
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.formats import FORMATS, read_format, recognised
-from dpgraph.datasets.rows import Header, Labels, Rows, Table, looks_like_gset, open_table, parse_gset, parse_rows
+from dpgraph.datasets.rows import (
+    Header,
+    Labels,
+    PaddedNumber,
+    Rows,
+    Table,
+    as_texts,
+    looks_like_gset,
+    open_table,
+    parse_gset,
+    parse_rows,
+)
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.edge_tables import (
     PLAIN,
@@ -77,7 +88,8 @@ def read_edgelist(  # noqa: PLR0913
         last two, vertices without an edge exist. Files of other formats list their vertices themselves.
     labels : {"auto", int, str}
         Type of the vertex labels of an edge list. ``"auto"`` takes texts if `nodes` holds one, or if neither end of
-        the first edge is an integer, and integers otherwise.
+        the first edge is an integer, and integers otherwise; of numbers like 00012 or +49 all are texts, where they are
+        the vertices.
     header : bool or "auto"
         Whether the first line names the columns. ``"auto"`` says so where it has usual names (source and target, say),
         the name of the `weight`, or words where the second line has numbers. Of two other words that are no vertices of
@@ -225,7 +237,14 @@ class Reading:
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             self._refuse_vertices(vertices, "Gset")
             return parse_gset(table), None
-        rows = parse_rows(table, labels=kind, weight=self.weight, empty=self.unknown == "drop")
+        parsed = partial(parse_rows, weight=self.weight, empty=self.unknown == "drop", padded=self.labels is int)
+        try:
+            rows = parsed(table, labels=kind)
+        except PaddedNumber:
+            if vertices is not None:
+                raise
+            kind = str  # 00012 is the name of somebody else than 12, or a number of a house or a telephone
+            rows = parsed(as_texts(table), labels=kind)
         if doubtful and (vertices is None or self.unknown == "raise"):
             self._ask_for_header(rows, vertices)
         if vertices is None and not rows.labels:
@@ -237,6 +256,8 @@ class Reading:
         A = merge_arcs(len(matched.vertices), matched.tails, matched.heads, weights)
         told = {
             "header": "no" if table.header is None else f"yes: {', '.join(table.header)}",
+            "columns": _columns(table),
+            "names": "numbers" if kind is int else "texts",
             "encoding": self.encoding if self.encoding != "utf-8" else "ascii" if text.isascii() else "utf-8",
         }
         return (A, matched.vertices, weights is not None), partial(described, matched, **told)
@@ -288,6 +309,13 @@ class Reading:
             raise InvalidParameterError(
                 f'a file of format {format} lists its own vertices; leave nodes="file", and normalize= out'
             )
+
+
+def _columns(table: Table) -> str:
+    """What was taken for the ends of an edge."""
+    first, second = table.ends
+    names = "" if table.header is None else f", {table.header[first]} and {table.header[second]}"
+    return f"{first + 1} and {second + 1} of {max(table.widths(1), default=2)}{names}"
 
 
 def _matched(rows: Rows, vertices: tuple[Hashable, ...] | None, rules: NameRules, table: Table) -> Matched:

@@ -27,12 +27,12 @@ Labels = type[int] | type[str] | Literal["auto"]
 Header = bool | Literal["auto"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-#: Delimiters of files with quoted fields, and what to do where a field goes on over lines.
-_QUOTING = (",", ";")
-_OVER_LINES = (
-    ". (A quoted field must end on its line. Keep the two columns of names alone; or read the file with pandas or "
-    "polars, and pass the table to dpgraph.edge_frame)"
-)
+#: Numbers that are written in another way than Python would write them: 00012, +49, -0.
+_PADDED = r"\+.*|-?0[0-9]+|-0"
+_ZERO_FIRST = re.compile(rb"[\t\n ,;]0[0-9]")
+#: Delimiters of files with quoted fields, and the lines that a field goes on over, at most.
+_QUOTING, _MOST_LINES = (",", ";"), 100
+_OPEN = "expected a quoted field to end, with a double quote, within 100 lines; a quote may be missing"
 _ARROWS = ("->", "<->", "--", "<-", "=>", "→")
 #: Texts of fewer bytes go line by line: importing polars takes longer.
 _LARGE_TEXT = 2**18
@@ -56,10 +56,36 @@ class Table:
     ends: tuple[int, int] = (0, 1)
 
     def data_lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Number and fields of each line that is neither blank nor a comment."""
+        """Number and fields of each line that is neither blank nor a comment; a quoted field may go on over lines."""
+        if self.delimiter in _QUOTING:
+            yield from self._records(self.delimiter)
+            return
         for number, line in enumerate(io.BytesIO(self.text), 1):
             if not _is_empty(line):
-                yield number, _split(decode(line, number), self.delimiter)
+                yield number, [field.strip() for field in decode(line, number).split(self.delimiter)]
+
+    def _records(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """Number of the last line, and fields, of each record that the csv module finds."""
+        first = last = quotes = 0
+
+        def lines() -> Iterator[str]:
+            nonlocal first, last, quotes
+            for last, line in enumerate(io.BytesIO(self.text), 1):
+                if not first and _is_empty(line):
+                    continue
+                first, quotes = first or last, quotes + line.count(b'"')
+                if last - first > _MOST_LINES:
+                    raise Malformed(_OPEN, first)
+                yield decode(line, last)
+
+        try:
+            for fields in csv.reader(lines(), delimiter=delimiter):
+                if last > first and quotes % 2:
+                    raise Malformed(_OPEN, first)
+                yield last, [field.strip() for field in fields]
+                first = quotes = 0
+        except csv.Error:
+            raise Malformed(_OPEN, first) from None
 
     def below(self, number: int, header: tuple[str, ...] | None = None, ends: tuple[int, int] = (0, 1)) -> Table:
         """The table with blanks instead of its first `number` lines."""
@@ -128,6 +154,10 @@ def _is_empty(line: bytes) -> bool:
     return line.isspace() or line.lstrip(b" \t")[:1] in (b"#", b"%")
 
 
+class PaddedNumber(Malformed):
+    """A number stands where numbers name vertices, and is not written as Python writes it."""
+
+
 class Rows(NamedTuple):
     """Sorted labels that occur, positions among them of the two ends of each line, and weights if asked for."""
 
@@ -137,14 +167,22 @@ class Rows(NamedTuple):
     weights: FloatArray | None
 
 
-def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None, empty: bool = False) -> Rows:
+def parse_rows(
+    table: Table, *, labels: type[int] | type[str], weight: str | None, empty: bool = False, padded: bool = True
+) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights.
 
-    With `empty` a name may be missing.
+    With `empty` a name may be missing; without `padded` a number like 00012 is a PaddedNumber, and an error.
     """
     column = _weight_column(table, weight)
-    plain = _plain(table, labels, column) if len(table.text) >= _LARGE_TEXT else None
-    return plain or _line_by_line(table, labels, column, empty)
+    plain = _plain(table, labels, column, padded) if len(table.text) >= _LARGE_TEXT else None
+    return plain or _line_by_line(table, labels, column, empty, padded)
+
+
+def as_texts(table: Table) -> Table:
+    """A table of numbers as one of names, in which blanks may stand where tabs separate columns."""
+    first = next((line for line in io.BytesIO(table.text) if not _is_empty(line)), b"")
+    return replace(table, delimiter="\t") if table.delimiter is None and b"\t" in first else table
 
 
 def _weight_column(table: Table, weight: str | None) -> int | None:
@@ -157,7 +195,7 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
     raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
-def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows | None:
+def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None, padded: bool) -> Rows | None:
     """All rows, if polars can read them as they stand: without quotes, blanks around fields, and holes."""
     data = table.text.lstrip()
     while data[:1] in (b"#", b"%"):  # comments above the data
@@ -171,12 +209,14 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         weight_column in table.ends
         or width <= max(*table.ends, weight_column or 0)
         or (labels is str and len(data.translate(None, _UNUSUAL + usual)) < len(data))
+        or (labels is int and separator in _QUOTING and b'"' in data)
     ):
         return None
     import polars as pl
 
     kinds: dict[str, Any] = {str(k): pl.Float64 if k == weight_column else pl.String for k in range(width)}
-    kinds |= {str(k): pl.Int64 if labels is int else pl.String for k in table.ends}
+    doubtful = labels is int and not padded and _may_be_padded(data)
+    kinds |= {str(k): pl.Int64 if labels is int and not doubtful else pl.String for k in table.ends}
     form: dict[str, Any] = {"has_header": False, "separator": separator, "quote_char": None, "comment_prefix": "#"}
     try:
         frame = pl.read_csv(data, schema=kinds, **form)
@@ -185,12 +225,24 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
     if any(column.null_count() for column in frame):  # a field is missing or empty
         return None
     ends = [frame[str(k)] for k in table.ends]
+    if doubtful:
+        if any(end.str.contains(f"^(?:{_PADDED})$").any() for end in ends):
+            return None  # the line is named
+        ends = [end.cast(pl.Int64, strict=False) for end in ends]
+        if any(end.null_count() for end in ends):
+            return None
     weights = None if weight_column is None else frame[str(weight_column)].to_numpy()
     if labels is int:
         return Rows(*_ranks(*(column.to_numpy() for column in ends)), weights)
     present = pl.concat([column.alias("") for column in ends]).unique().sort()
     tails, heads = (column.cast(pl.Enum(present)).to_physical().to_numpy() for column in ends)
     return Rows(tuple(present), tails, heads, weights)
+
+
+def _may_be_padded(data: bytes) -> bool:
+    """Whether a number in some column begins with a zero and another digit, or with a sign and a zero or none."""
+    first = b"\n" + data[:2]
+    return b"+" in data or b"-0" in data or any(_ZERO_FIRST.search(text) for text in (first, data))
 
 
 def _ranks(tails: IntArray, heads: IntArray) -> tuple[tuple[int, ...], IntArray, IntArray]:
@@ -208,7 +260,9 @@ def _ranks(tails: IntArray, heads: IntArray) -> tuple[tuple[int, ...], IntArray,
     return tuple(np.flatnonzero(occurs).tolist()), place[tails], place[heads]
 
 
-def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None, empty: bool) -> Rows:
+def _line_by_line(
+    table: Table, labels: type[int] | type[str], weight_column: int | None, empty: bool, padded: bool
+) -> Rows:
     index: dict[Any, int] = {}
     ends, weights = array("q"), array("d")
     width = 0
@@ -216,9 +270,16 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
         width = width or len(fields)
         if len(fields) != width or width <= max(table.ends):
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            raise Malformed(f"expected {expected}{_OVER_LINES if table.delimiter in _QUOTING else ''}", number)
+            raise Malformed(f"expected {expected}", number)
         for at in table.ends:
-            ends.append(index.setdefault(_label(fields[at], labels, number, empty), len(index)))
+            label = _label(fields[at], labels, number, empty)
+            if labels is int and not padded and re.fullmatch(_PADDED, fields[at]):
+                raise PaddedNumber(
+                    "expected whole numbers as vertices; one has zeros or a plus sign in front. Say labels=int if 007 "
+                    "is the vertex 7, or labels=str (and nodes= of texts) if it is another",
+                    number,
+                )
+            ends.append(index.setdefault(label, len(index)))
         if weight_column is not None:
             weights.append(_number(fields, weight_column, number))
     present = sorted(index)
@@ -226,13 +287,6 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
     rank[[index[label] for label in present]] = np.arange(len(present))
     tails, heads = rank[np.array(ends, dtype=np.int64)].reshape(-1, 2).T
     return Rows(tuple(present), tails, heads, None if weight_column is None else np.array(weights))
-
-
-def _split(line: str, delimiter: str | None) -> list[str]:
-    if delimiter in _QUOTING:
-        # csv knows about quoted names; a record that goes on over a line end is not an edge.
-        return [field.strip() for field in next(csv.reader(io.StringIO(line), delimiter=delimiter), [])]
-    return [field.strip() for field in line.split(delimiter)]
 
 
 def _label(field: str, labels: type[int] | type[str], line: int, empty: bool) -> Hashable:

@@ -8,6 +8,8 @@ X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022 (
 J. Wolfowitz, Ann. Math. Statist. 1956 (the maximum likelihood estimate of a mixture).
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,12 +17,14 @@ from dpgraph.typing import FloatArray
 
 #: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
 _EVEN, _LONGEST = 160, 40
+#: Centres are this part of the noise of a row apart: closer ones say the same.
+_APART = 1 / 8
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.
 _FITTED, _STEPS = 3000, 40
 #: Rows whose posterior means are computed at a time: their likelihoods stay in the processor's cache.
-_CHUNK = 256
+_CHUNK = 512
 #: Relative difference up to which the variances of the noise of some rows are taken for equal.
-_ALIKE = 1e-3
+_ALIKE = 1e-2
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30
 #: Columns whose posterior means are below this share of them are all noise.
@@ -74,63 +78,65 @@ def posterior_means_and_response(
     white = rows @ whiten
     centres, widths, weights = _fitted_law(white, noise)
     means, response = np.empty_like(white), np.zeros((len(axes), len(axes)))
-    # Rows that have nearly the same noise share the variances of all components: there are fewer logarithms to take.
-    order = np.argsort(noise)
-    ones = np.ones((len(centres), 1))
-    sums, weighted = np.hstack([ones, centres]), np.hstack([ones, centres]) * widths[:, None]
-    for start in range(0, len(rows), _CHUNK):
-        part = order[start : start + _CHUNK]
-        x, own = white[part], noise[part, None]
-        alike = own[-1] <= (1 + _ALIKE) * own[0]
-        inverse = 1 / (widths + (own.mean(keepdims=True) if alike else own))
-        likely = _likelihood(x, inverse, centres)
-        likely *= weights
-        total, pulled = np.hsplit(likely @ sums, [1])
-        likely *= inverse
-        kept, back = np.hsplit(likely @ weighted, [1])
-        means[part] = (kept * x + pulled - back) / total
+    columns = np.hstack([np.ones((len(centres), 1)), centres])
+    for part, own in _alike(noise):
+        x, inverse = white[part], 1 / (widths + own)
+        share = widths * inverse
+        likely = _likelihood(x, inverse, centres, weights)
+        factors = np.vstack([np.ones_like(share), share, inverse, share * inverse])[: 4 if respond else 2]
+        sums = likely @ (factors.T[:, :, None] * columns[:, None, :]).reshape(len(centres), -1)
+        sums /= sums[:, :1].copy()
+        all_, kept, score, near = (*np.split(sums, len(factors), axis=1), sums, sums)[:4]
+        means[part] = kept[:, :1] * x + all_[:, 1:] - kept[:, 1:]
         if respond:
-            likely *= own / total
-            response += float(np.sum(own * kept / total)) * np.eye(len(axes))
-            response += _response_of_weights(x, means[part], likely, centres, widths * inverse)
+            total = own * ((1 / (likely @ np.ones(len(centres)))) @ likely) * inverse
+            response += _response(x, means[part], own * score, own * near)
+            response += own * kept[:, 0].sum() * np.eye(len(axes)) + (centres.T * (total * (1 - share))) @ centres
     return means @ colour, colour.T @ response @ whiten.T
+
+
+def _response(x: FloatArray, means: FloatArray, scores: FloatArray, near: FloatArray) -> FloatArray:
+    """Sum over rows of noise times what their means owe to the change of posterior weights, less a sum of centres.
+
+    Component k has mean m_k = share_k x + (1 - share_k) c_k and score s_k = -(x - c_k)/(width_k + noise): its weight
+    p_k changes by p_k (s_k - s), s the mean score, and the mean by the sum of p_k m_k (s_k - s)'. `scores` are the sums
+    over k of noise p_k/(width_k + noise) times 1 and c_k, `near` those of that times share_k; m_k and s_k are
+    multiplied out. Without a row the rest is (1 - share_k) c_k c_k'.
+    """
+    products: FloatArray = x.T @ near[:, 1:] - (scores - near)[:, 1:].T @ x - (x.T * near[:, 0]) @ x
+    products -= means.T @ (scores[:, 1:] - scores[:, :1] * x)
+    return products
+
+
+def _alike(noise: FloatArray) -> Iterator[tuple[NDArray[np.int64], float]]:
+    """Rows of nearly the same noise, which share the variances of all components, and its mean."""
+    order = np.argsort(noise)
+    ordered, start = noise[order], 0
+    while start < len(order):
+        stop = min(int(np.searchsorted(ordered, (1 + _ALIKE) * ordered[start], side="right")), start + _CHUNK)
+        yield order[start:stop], float(ordered[start:stop].mean())
+        start = stop
 
 
 def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Centres, variances and weights of the mixture that explains the rows best."""
-    centres = _centres(white)
+    centres = _centres(white, _APART * float(np.sqrt(np.median(noise))))
     widths = _distances_to_next(centres) ** 2
-    weights = np.full(len(centres), 1 / len(centres))
+    weights = even = np.full(len(centres), 1 / len(centres))
     fitted = _evenly(len(white), _FITTED)
-    likelihood = _likelihood(white[fitted], 1 / (widths + noise[fitted, None]), centres)
+    parts = [_likelihood(white[fitted[part]], 1 / (widths + own), centres, even) for part, own in _alike(noise[fitted])]
+    likelihood = np.vstack(parts)
     for _ in range(_STEPS):
-        weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
+        weights = weights * ((1 / (likelihood @ weights)) @ likelihood) / len(fitted)
     return centres, widths, np.maximum(weights, _LEAST_WEIGHT)
 
 
-def _response_of_weights(
-    white: FloatArray, means: FloatArray, scores: FloatArray, centres: FloatArray, share: FloatArray
-) -> FloatArray:
-    """Sum over rows of noise times what their means owe to the change of posterior weights.
-
-    Component k has mean m_k = share_k x + (1 - share_k) c_k and score s_k = -(x - c_k)/(width_k + noise): its weight
-    p_k changes by p_k (s_k - s), s the mean score, and the mean by the sum of p_k m_k (s_k - s)'. `scores` are noise
-    times p_k/(width_k + noise); m_k and s_k are multiplied out.
-    """
-    near = scores * share
-    by_all, by_near = scores @ centres, near @ centres
-    products: FloatArray = white.T @ by_near - (by_all - by_near).T @ white
-    one = np.ones(len(white))
-    products += (centres.T * (one @ scores - one @ near)) @ centres - (white.T * near.sum(axis=1)) @ white
-    products -= means.T @ (by_all - scores.sum(axis=1)[:, None] * white)
-    return products
-
-
-def _centres(white: FloatArray) -> FloatArray:
-    """Some rows, without repetition, and 0."""
+def _centres(white: FloatArray, apart: float) -> FloatArray:
+    """Some rows, one in each cell of a grid, and 0."""
     longest = np.argpartition(_half_squares(white), -min(_LONGEST, len(white)))[-_LONGEST:]
     chosen = np.union1d(_evenly(len(white), _EVEN), longest)
-    return np.unique(np.vstack([white[chosen], np.zeros((1, white.shape[1]))]), axis=0)
+    centres = np.vstack([np.zeros((1, white.shape[1])), white[chosen]])
+    return centres[np.unique(np.rint(centres / apart), axis=0, return_index=True)[1]]
 
 
 def _distances_to_next(points: FloatArray) -> FloatArray:
@@ -142,17 +148,14 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(np.where(np.isfinite(nearest), nearest, 0.0), 0.0))
 
 
-def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray) -> FloatArray:
-    """Density of each row under each component, up to a factor for each row, shape (rows, components).
+def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weight times density of each component at each row, up to a factor for each row, shape (rows, components).
 
-    `inverse` are inverse variances. Minus half the squared distances are one product of matrices.
+    `inverse` are inverse variances. The logarithms are one product of matrices.
     """
     left = np.column_stack([white, _half_squares(white), np.ones(len(white))])
-    logs = left @ np.vstack([centres.T, np.full(len(centres), -1.0), -_half_squares(centres)])
-    logs *= inverse
-    volumes = np.log(inverse)
-    volumes *= white.shape[1] / 2
-    logs += volumes
+    constant = np.log(weights) + white.shape[1] / 2 * np.log(inverse) - inverse * _half_squares(centres)
+    logs = left @ np.vstack([inverse * centres.T, -inverse, constant])
     logs -= logs.max(axis=1, keepdims=True)
     return np.asarray(np.exp(logs, out=logs))
 

@@ -89,14 +89,14 @@ class Estimate:
         """Estimate of the sine of the largest angle between the answers and the leading space.
 
         A sum of squares: noise of the answer (unless `noise` is false), and what it has of other Ritz vectors; the
-        noise of B, which turns Ritz vectors towards each other; the residual, as if it pointed to values like those
-        that have been seen, or to half of those that are sought, or if `cautious` to values anywhere up to these. Sizes
-        are without the noise of B.
+        noise of B, which turns Ritz vectors towards each other; the residual, as if it pointed to values between the
+        closest and all others that have been seen (a geometric mean), or to half of those that are sought, or if
+        `cautious` to values anywhere up to these. Sizes are without the noise of B.
         """
         if self.rank == len(self.vectors):  # the space is all there is
             return 0.0
         kept, variance = self._kept**2, self.outside_variance[: self.rank]
-        spread = np.maximum(kept.mean(axis=1), 1.0) if kept.size else np.ones(self.rank)
+        spread = np.maximum(np.sqrt(kept.mean(axis=1) * kept.max(axis=1)), 1.0) if kept.size else np.ones(self.rank)
         missing = self._residuals(1.0) * spread
         missing = np.maximum(missing, self._anywhere) if cautious else missing
         error = self.noise * noise + self.others + kept.sum(axis=1) * variance + missing
@@ -111,6 +111,7 @@ class Space:
     def __init__(self, n: int, most: int) -> None:
         self._bases, self._products = (np.empty((n, most), order="F") for _ in range(2))
         self._stds = np.empty(0)
+        self._size = 0.0  # of the least value that is sought, as far as it is known
         # Inner products: of bases, of products, and of bases with products
         self._gram, self._energy, self._across = (np.zeros((most, most)) for _ in range(3))
 
@@ -143,7 +144,7 @@ class Space:
         turned = _Mixture(h, energy + shift * (across + across.T) + shift**2 * np.eye(len(h)), seen)
         weights = turned.weights(rank, n)
         mixture, plain = mix @ weights, h[:, : 2 * rank]
-        return Estimate(
+        found = Estimate(
             values=values,
             vectors=(products @ mixture + shift * (bases @ mixture)) if shift else products @ mixture,
             mixture=mixture,
@@ -154,13 +155,20 @@ class Space:
             outside_variance=_squares(plain / seen[:, None]),
             free=max(n - len(h), 0),
         )
+        self._size = float(found.sizes.min())
+        return found
 
     def _whitened(self) -> tuple[FloatArray, FloatArray]:
-        """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k."""
+        """T with orthonormal bases @ T; the noise of column k of products @ T has standard deviation 1/S_k.
+
+        A direction that was asked for loudly goes, unless it is needed: with little noise it belongs to what was found.
+        """
         used, loudest = slice(0, self._stds.size), self._stds.max()
         scales = loudest / self._stds
         squares, vectors = np.linalg.eigh(self._gram[used, used] * np.outer(scales, scales))
         kept = squares > KRYLOV.seen**2 * float(np.quantile(scales, 0.5, method="lower")) ** 2
+        noise = loudest**2 * np.cumsum(1.0 / np.maximum(squares[::-1], np.finfo(float).tiny))[::-1]
+        kept |= noise <= (KRYLOV.harmless * self._size) ** 2
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
 

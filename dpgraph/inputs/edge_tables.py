@@ -81,8 +81,9 @@ class EdgeSummary:
         Kept rows from a vertex to itself, which count nothing, and kept rows whose pair an earlier row has.
     sample, unknown_sample : tuple
         The first edges, and some of the unknown names.
-    header, encoding : str
-        Of a file: whether its first line names the columns, and how its text is written.
+    header, columns, names, encoding : str
+        Of a file: whether its first line names the columns, which of them are the ends of an edge, whether vertices are
+        numbers or texts, and how the text is written.
     """
 
     vertices: int
@@ -98,6 +99,8 @@ class EdgeSummary:
     sample: tuple[tuple[Hashable, Hashable], ...] = ()
     unknown_sample: tuple[Hashable, ...] = ()
     header: str = ""
+    columns: str = ""
+    names: str = ""
     encoding: str = ""
 
     def __str__(self) -> str:
@@ -164,8 +167,8 @@ def match_ends(
     return Matched(tuple(vertices), u[kept], v[kept], kept, summary)
 
 
-def described(matched: Matched, *, header: str = "", encoding: str = "") -> EdgeSummary:
-    """The summary of what was matched, with the pairs looked at."""
+def described(matched: Matched, **told: Any) -> EdgeSummary:
+    """The summary of what was matched, with the pairs looked at, and what is `told` of a file."""
     u, v = matched.tails.astype(np.int64), matched.heads.astype(np.int64)
     proper = u != v
     pairs = np.unique(np.minimum(u, v)[proper] * len(matched.vertices) + np.maximum(u, v)[proper])
@@ -176,8 +179,7 @@ def described(matched: Matched, *, header: str = "", encoding: str = "") -> Edge
         self_loops=loops,
         duplicates=len(u) - loops - len(pairs),
         sample=tuple((matched.vertices[i], matched.vertices[j]) for i, j in shown),
-        header=header,
-        encoding=encoding,
+        **told,
     )
 
 

@@ -33,7 +33,8 @@ _COLUMN_WORDS = frozenset(
     )
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+#: A number as Python writes it: 00012 is the name of somebody else than 12.
+_INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 
@@ -206,7 +207,7 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
 
 
 def numbered(names: list[str]) -> list[int] | list[str]:
-    """The names, as numbers if all of them are."""
+    """The names, as numbers if all of them are written as numbers are."""
     return list(map(int, names)) if all(map(_INTEGER.fullmatch, names)) else names
 
 

@@ -7,7 +7,7 @@ from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
 #: Beyond this cautious sine a result says that the space was not found.
-FOUND = 0.4
+FOUND = 0.3
 
 
 class Found(Result):
@@ -18,7 +18,7 @@ class Found(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether the space was found: whether `cautious_sine` is at most 0.4."""
+        """Whether the space was found: whether `cautious_sine` is at most 0.3."""
         return self.cautious_sine <= FOUND
 
     def _quality(self) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpgraph.sos.csp import elimination, solver
+from dpgraph.sos.csp import elimination, search, solver
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -15,6 +15,7 @@ def judge(monkeypatch):
     """The function that judges the instance of a seed."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setattr(elimination, "_LARGEST", elimination._LARGEST)  # put back afterwards
+    monkeypatch.setattr(search, "_STEPS_BEFORE", search._STEPS_BEFORE)
     monkeypatch.setattr(solver, "_ENTRIES", solver._ENTRIES)
     return runpy.run_path(str(BENCHMARKS / "false_bounds.py"))["judge"]
 

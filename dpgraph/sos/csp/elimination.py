@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,9 @@ _STEPS_A_SECOND = 1e9
 _PLAIN = 2**20  # steps of a variable that numpy takes in one go
 _BEHIND = 5  # bits behind a cost for its label, so that the least cost says where it is
 _LABELS = 2**_BEHIND
+_EXACT = 2**24  # whole numbers of single precision, eight of which are compared at once
 
-Table = NDArray[np.int64]
-Labels = NDArray[np.uint8]
+Table = NDArray[Any]
 #: Variables in increasing order: the axes of a table.
 Scope = tuple[int, ...]
 
@@ -129,9 +130,11 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
         mine = tables[int(place[list(scope)].min(initial=n))]
         mine[scope] = mine[scope] + table if scope in mine else table
 
-    for v, single in enumerate(costs.single):
+    total = float(costs.single.max(axis=1).sum()) + float(costs.pair.max(axis=(1, 2), initial=0).sum())
+    kind = np.float32 if _LABELS * (total + 1.0) < _EXACT else np.int64
+    for v, single in enumerate(costs.single.astype(kind)):
         add((v,), single)
-    for (u, v), pair in zip(costs.pairs.tolist(), costs.pair, strict=True):
+    for (u, v), pair in zip(costs.pairs.tolist(), costs.pair.astype(kind), strict=True):
         add((u, v), pair)
     choices: list[tuple[Scope, NDArray[np.integer]]] = []
     for k, v in enumerate(order):
@@ -164,9 +167,10 @@ def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> tupl
     A, at_first = _by_rows(beside, v, rows, ())
     parts, index = zip(*(_by_rows(group, v, rows, (inner,)) for group in groups), strict=True)
     at_rest = np.array(index) + np.cumsum([0, *(part.shape[1] for part in parts[:-1])])[:, None]
-    B = np.concatenate(parts, axis=1)
-    least, choice = np.empty((q ** len(rows), q), dtype=np.int64), np.empty((q ** len(rows), q), dtype=np.uint8)
-    on_thread(_least_sums, A, at_first, B, at_rest, least, choice)
+    first, rest = A * A.dtype.type(_LABELS), np.concatenate(parts, axis=1) * A.dtype.type(_LABELS)
+    first += np.arange(q, dtype=A.dtype)[:, None]
+    least, choice = np.empty((q ** len(rows), q), dtype=A.dtype), np.empty((q ** len(rows), q), dtype=np.uint8)
+    on_thread(_least_sums, first, at_first, rest, at_rest, least, choice)
     shape, place = (q,) * len(scope), scope.index(inner)
     return np.moveaxis(least.reshape(shape), -1, place), np.moveaxis(choice.reshape(shape), -1, place)
 
@@ -199,7 +203,7 @@ def _by_rows(tables: dict[Scope, Table], v: int, rows: Scope, inner: Scope) -> t
 def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
     """The sum of tables by the variables of the axes, small ones first."""
     axis = {u: i for i, u in enumerate(axes)}
-    total = np.zeros((1,) * len(axis), dtype=np.int64)
+    total = np.zeros((1,) * len(axis), dtype=next(iter(tables.values())).dtype)
     for variables, table in sorted(tables.items(), key=lambda item: len(item[0])):
         mine = [axis[u] for u in variables]
         shape = np.ones(len(axis), dtype=np.int64)
@@ -214,31 +218,28 @@ def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
 
 @njit(nogil=True)
 def _least_sums(
-    A: IntArray, at_first: IntArray, B: IntArray, at_rest: IntArray, least: IntArray, choice: Labels, stop: Stop
+    A: Table, at_first: IntArray, B: Table, at_rest: IntArray, least: Table, choice: NDArray[np.uint8], stop: Stop
 ) -> None:
-    """The least over a of A[a, i] + the sum of B[a, j, b], by row and b, and its a; a row says which i and j."""
+    """The least over a of A[a, i] + the sum of B[a, j, b], by row and b, and its a; a row says which i and j.
+
+    All numbers come times the number of labels, those of A with the label added.
+    """
     rows, q = least.shape
-    best, total = np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64)
+    best, total = np.empty_like(least[0]), np.empty_like(least[0])
     for r in range(rows):
         if stop[0]:
             return
         i, j = at_first[r], at_rest[0, r]
-        for b in range(q):
-            best[b] = 2**62
         for a in range(q):
-            constant = (A[a, i] << _BEHIND) + a
-            if at_rest.shape[0] == 1:  # as most often, and several times as fast
-                for b in range(q):
-                    best[b] = min(best[b], constant + (B[a, j, b] << _BEHIND))
-                continue
             for b in range(q):
-                total[b] = B[a, j, b]
+                total[b] = A[a, i] + B[a, j, b]
             for k in range(1, at_rest.shape[0]):
                 j_k = at_rest[k, r]
                 for b in range(q):
                     total[b] += B[a, j_k, b]
             for b in range(q):
-                best[b] = min(best[b], constant + (total[b] << _BEHIND))
+                best[b] = total[b] if a == 0 or total[b] < best[b] else best[b]
         for b in range(q):
-            least[r, b] = best[b] >> _BEHIND
-            choice[r, b] = best[b] & (_LABELS - 1)
+            number = int(best[b])
+            least[r, b] = number >> _BEHIND
+            choice[r, b] = number & (_LABELS - 1)

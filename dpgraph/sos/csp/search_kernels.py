@@ -5,6 +5,9 @@ tables. Moving a cost from a table to the labels of one end, from labels to a ta
 `least` changes the cost of no assignment. Moves that raise `least` give the bound (existential arc consistency: de
 Givry, Heras, Zytnicki, Larrosa 2005). A variable of one or two neighbours is eliminated: its table joins that of the
 neighbours (Larrosa, Dechter 2003). Costs are integers, so that nothing is rounded.
+
+A node N is one row of numbers, and so are the queue and the record: arrays of one type, and few of them, are compiled
+in a third of the time that many take.
 """
 
 from typing import NamedTuple
@@ -13,323 +16,310 @@ import numpy as np
 
 from dpgraph.compiled import njit
 from dpgraph.threads import Stop
-from dpgraph.typing import BoolArray, IntArray
+from dpgraph.typing import IntArray
 
 #: Cost of a label that cannot be in a better assignment. All costs of an instance together are less.
 FORBIDDEN = 2**61
+#: What begins a branch in the record: its variable and its label follow.
+BRANCH = -1
+#: Bits of labels of which none is like another.
+ALL = -1
+MOST_LABELS = 62  # that bits can stand for
 _SHARE = 1024  # of what is missing to the limit: moves that gain less are not made
 
 
-class Node(NamedTuple):
-    """What is left to decide; in a path with an axis for the level in front."""
+class Layout(NamedTuple):
+    """Sizes, and where in a row what is left to decide stands. First comes `least`."""
 
-    least: IntArray  # (1,)
-    single: IntArray  # (n, q)
-    table: IntArray  # (m, q, q)
-    first: IntArray  # (m,) variable of the first axis
-    near: IntArray  # (n, largest degree) neighbours
-    via: IntArray  # (n, largest degree) their tables
-    degree: IntArray  # (n,) or -1 once decided
-    labels: IntArray  # (n,) or -1 where eliminated or open
-    branch: IntArray  # (3,) variable, label, and the first of the labels that no assigned variable tells apart
+    n: int
+    q: int
+    widest: int  #: largest degree
+    single: int  #: (n, q)
+    table: int  #: (m, q, q)
+    first: int  #: (m,) variable of the first axis
+    near: int  #: (n, widest) neighbours
+    via: int  #: (n, widest) their tables
+    degree: int  #: (n,) or -1 once decided
+    labels: int  #: (n,) or -1 where eliminated or open
+    branch: int  #: (3,) variable, label, and a bit for each label that those of branches before tell from the others
+    size: int
 
-
-class Queue(NamedTuple):
-    """Variables whose neighbourhood has changed, first in, first out; and how often each of them ended a node."""
-
-    ring: IntArray  # (n,)
-    ends: IntArray  # (2,) where the next one comes out, and how many wait
-    waits: BoolArray  # (n,)
-    failures: IntArray  # (n,)
-
-
-@njit()
-def _view(path: Node, k: int) -> Node:
-    return Node(
-        path.least[k], path.single[k], path.table[k], path.first[k], path.near[k], path.via[k], path.degree[k],
-        path.labels[k], path.branch[k],
-    )  # fmt: skip
+    @classmethod
+    def of(cls, n: int, q: int, m: int, widest: int) -> "Layout":
+        """That of n variables of q labels, and m tables."""
+        ends = [n, q, widest, 1]
+        for size in (n * q, m * q * q, m, n * widest, n * widest, n, n, 3):
+            ends.append(ends[-1] + size)
+        return cls(*ends)
 
 
 @njit()
-def _copy_row(of: IntArray, to: IntArray) -> None:
-    """As an assignment to a slice, which takes seconds to compile."""
-    for i in range(of.size):
-        to[i] = of[i]
+def _enter(Q: IntArray, n: int, i: int) -> None:
+    """Let i wait in the queue: a ring (n,), who waits (n,), failures (n,), where the next comes out, how many wait."""
+    if Q[n + i] == 0:
+        Q[n + i] = 1
+        Q[(Q[3 * n] + Q[3 * n + 1]) % n] = i
+        Q[3 * n + 1] += 1
 
 
 @njit()
-def _copy_rows(of: IntArray, to: IntArray) -> None:
-    for i in range(of.shape[0]):
-        _copy_row(of[i], to[i])
+def _note(record: IntArray, number: int) -> None:
+    """Write a number into the record, whose first one says how many it holds, if it has room."""
+    if record[0] + 1 < record.size:
+        record[record[0] + 1] = number
+    record[0] += 1
 
 
 @njit()
-def _copy(N: Node, to: Node) -> None:
-    _copy_rows(N.single, to.single)
-    for t in range(N.first.size):
-        _copy_rows(N.table[t], to.table[t])
-    _copy_rows(N.near, to.near)
-    _copy_rows(N.via, to.via)
-    _copy_row(N.first, to.first)
-    _copy_row(N.degree, to.degree)
-    _copy_row(N.labels, to.labels)
-    to.least[0] = N.least[0]
-
-
-@njit()
-def _enter(Q: Queue, i: int) -> None:
-    if not Q.waits[i]:
-        Q.waits[i] = True
-        Q.ring[(Q.ends[0] + Q.ends[1]) % Q.ring.size] = i
-        Q.ends[1] += 1
-
-
-@njit()
-def _enter_neighbours(N: Node, Q: Queue, i: int) -> None:
-    for p in range(N.degree[i]):
-        _enter(Q, N.near[i, p])
-
-
-@njit()
-def _cost(N: Node, t: int, i: int, a: int, b: int) -> int:
-    """Cost in table t of label a of variable i, and b of the other."""
-    return int(N.table[t, a, b] if N.first[t] == i else N.table[t, b, a])
-
-
-@njit()
-def _detach(N: Node, j: int, i: int) -> None:
+def _detach(N: IntArray, A: Layout, j: int, i: int) -> None:
     """Take i out of the neighbours of j."""
-    last = N.degree[j] - 1
+    near, via = A.near + j * A.widest, A.via + j * A.widest
+    last = N[A.degree + j] - 1
     for p in range(last):
-        if N.near[j, p] == i:
-            N.near[j, p], N.via[j, p] = N.near[j, last], N.via[j, last]
-    N.degree[j] = last
+        if N[near + p] == i:
+            N[near + p], N[via + p] = N[near + last], N[via + last]
+    N[A.degree + j] = last
 
 
 @njit()
-def _assign(N: Node, Q: Queue, i: int, a: int) -> None:
+def _assign(N: IntArray, Q: IntArray, A: Layout, i: int, a: int) -> None:
     """Variable i gets label a."""
-    N.least[0] += N.single[i, a]
-    for p in range(N.degree[i]):
-        j, t = N.near[i, p], N.via[i, p]
-        for b in range(N.single.shape[1]):
-            if N.single[j, b] < FORBIDDEN:
-                N.single[j, b] += _cost(N, t, i, a, b)
-        _detach(N, j, i)
-        _enter(Q, j)
-    N.degree[i], N.labels[i] = -1, a
+    q = A.q
+    N[0] += N[A.single + i * q + a]
+    for p in range(i * A.widest, i * A.widest + N[A.degree + i]):
+        j, t = N[A.near + p], N[A.via + p]
+        straight = N[A.first + t] == i
+        own, step = A.table + t * q * q + (a * q if straight else a), 1 if straight else q
+        for b in range(q):
+            if N[A.single + j * q + b] < FORBIDDEN:
+                N[A.single + j * q + b] += N[own + b * step]
+        _detach(N, A, j, i)
+        _enter(Q, A.n, j)
+    N[A.degree + i], N[A.labels + i] = -1, a
 
 
 @njit()
-def _eliminate(N: Node, Q: Queue, i: int) -> None:
+def _eliminate(N: IntArray, Q: IntArray, A: Layout, i: int, room: IntArray) -> None:
     """A variable of at most two neighbours becomes a table of them, or costs of the labels of the only one."""
-    q, count = N.single.shape[1], N.degree[i]
-    if count == 0:
-        N.least[0] += N.single[i].min()
-    elif count == 1:
-        j, t = N.near[i, 0], N.via[i, 0]
+    q, near, via, count = A.q, A.near + i * A.widest, A.via + i * A.widest, N[A.degree + i]
+    N[A.degree + i] = -1
+    if count == 0:  # what it costs at least is settled
+        return
+    j, t = N[near], N[via]
+    one = A.table + t * q * q
+    if count == 1:
         for b in range(q):
             low = FORBIDDEN
             for a in range(q):
-                if N.single[i, a] < FORBIDDEN:
-                    low = min(low, N.single[i, a] + _cost(N, t, i, a, b))
-            if N.single[j, b] < FORBIDDEN:
-                N.single[j, b] += low
-        _detach(N, j, i)
-        _enter(Q, j)
-    else:
-        j, k, t, s = N.near[i, 0], N.near[i, 1], N.via[i, 0], N.via[i, 1]
-        joint = np.full((q, q), FORBIDDEN)
-        for a in range(q):
-            if N.single[i, a] < FORBIDDEN:
-                for b in range(q):
-                    for c in range(q):
-                        paid = N.single[i, a] + _cost(N, t, i, a, b) + _cost(N, s, i, a, c)
-                        joint[b, c] = min(joint[b, c], paid)
-        _detach(N, k, i)
-        known = -1
-        for p in range(N.degree[j]):
-            if N.near[j, p] == k:
-                known = N.via[j, p]
-        if known >= 0:
-            _detach(N, j, i)
+                if N[A.single + i * q + a] < FORBIDDEN:
+                    entry = N[one + (a * q + b if N[A.first + t] == i else b * q + a)]
+                    low = min(low, N[A.single + i * q + a] + entry)
+            if N[A.single + j * q + b] < FORBIDDEN:
+                N[A.single + j * q + b] += low
+        _detach(N, A, j, i)
+        _enter(Q, A.n, j)
+        return
+    k, s = N[near + 1], N[via + 1]
+    two = A.table + s * q * q
+    for b in range(q * q):
+        room[b] = FORBIDDEN
+    for a in range(q):
+        paid = N[A.single + i * q + a]
+        if paid < FORBIDDEN:
             for b in range(q):
+                with_b = paid + N[one + (a * q + b if N[A.first + t] == i else b * q + a)]
                 for c in range(q):
-                    if N.first[known] == j:
-                        N.table[known, b, c] += joint[b, c]
-                    else:
-                        N.table[known, c, b] += joint[b, c]
-        else:  # in the place of the table with j
-            _copy_rows(joint, N.table[t])
-            N.first[t] = j
-            for p in range(N.degree[j]):
-                if N.near[j, p] == i:
-                    N.near[j, p] = k
-            N.near[k, N.degree[k]], N.via[k, N.degree[k]] = j, t
-            N.degree[k] += 1
-        _enter(Q, j)
-        _enter(Q, k)
-    N.degree[i] = -1
+                    both = with_b + N[two + (a * q + c if N[A.first + s] == i else c * q + a)]
+                    room[b * q + c] = min(room[b * q + c], both)
+    _detach(N, A, k, i)
+    known = -1
+    for p in range(j * A.widest, j * A.widest + N[A.degree + j]):
+        if N[A.near + p] == k:
+            known = N[A.via + p]
+    if known >= 0:
+        _detach(N, A, j, i)
+    else:  # in the place of the table with j
+        known = t
+        N[A.first + t] = j
+        for b in range(q * q):
+            N[one + b] = 0
+        for p in range(j * A.widest, j * A.widest + N[A.degree + j]):
+            if N[A.near + p] == i:
+                N[A.near + p] = k
+        last = k * A.widest + N[A.degree + k]
+        N[A.near + last], N[A.via + last] = j, t
+        N[A.degree + k] += 1
+    straight = N[A.first + known] == j
+    for b in range(q):
+        for c in range(q):
+            N[A.table + known * q * q + (b * q + c if straight else c * q + b)] += room[b * q + c]
+    _enter(Q, A.n, j)
+    _enter(Q, A.n, k)
 
 
 @njit()
-def _settle(N: Node, i: int, limit: int) -> int:
+def _settle(N: IntArray, A: Layout, i: int, limit: int) -> int:
     """Move what all labels cost to `least`, forbid those that reach the limit, and count the others."""
-    common, left = N.single[i].min(), 0
+    own, common, left = A.single + i * A.q, FORBIDDEN, 0
+    for a in range(own, own + A.q):
+        common = min(common, N[a])
     if common >= FORBIDDEN:
-        N.least[0] = limit
+        N[0] = limit
         return 0
-    N.least[0] += common
-    for a in range(N.single.shape[1]):
-        if N.single[i, a] < FORBIDDEN:
-            N.single[i, a] -= common
-            if N.least[0] + N.single[i, a] >= limit:
-                N.single[i, a] = FORBIDDEN
+    N[0] += common
+    for a in range(own, own + A.q):
+        if N[a] < FORBIDDEN:
+            N[a] -= common
+            if N[0] + N[a] >= limit:
+                N[a] = FORBIDDEN
             else:
                 left += 1
     return left
 
 
 @njit()
-def _star(N: Node, i: int, total: IntArray) -> int:
-    """What each label of i costs at least with its tables, whatever the labels of the neighbours: the least of it."""
-    q = total.size
-    for a in range(q):
-        total[a] = N.single[i, a]
-    for p in range(N.degree[i]):
-        j, t = N.near[i, p], N.via[i, p]
-        for a in range(q):
-            if total[a] < FORBIDDEN:
-                low = FORBIDDEN
-                for b in range(q):
-                    if N.single[j, b] < FORBIDDEN:
-                        low = min(low, _cost(N, t, i, a, b) + N.single[j, b])
-                total[a] = min(total[a] + low, FORBIDDEN)
-    return int(total.min())
+def _star(N: IntArray, A: Layout, i: int, total: IntArray, pull: bool) -> int:
+    """What each label of i costs at least with its tables, whatever the labels of the neighbours: the least of it.
 
-
-@njit()
-def _pull(N: Node, i: int) -> None:
-    """Move all costs that can be moved from the tables and neighbours of i to its labels.
-
-    Label a gets the least of table[a, b] + theirs[b]; each b pays what the table lacks for that. A forbidden label has
-    no part in it, and one of the others is not forbidden.
+    All of it can be moved to the labels of i: label a gets the least of table[a, b] + theirs[b], and each b pays what
+    the table lacks for that. A forbidden label has no part in it, and one of the others is not forbidden.
     """
-    q = N.single.shape[1]
-    gain = np.empty(q, dtype=np.int64)
-    for p in range(N.degree[i]):
-        j, t = N.near[i, p], N.via[i, p]
-        straight = N.first[t] == i
+    q = A.q
+    for a in range(q):
+        total[a] = N[A.single + i * q + a]
+    for p in range(i * A.widest, i * A.widest + N[A.degree + i]):
+        j, t = N[A.near + p], N[A.via + p]
+        straight = N[A.first + t] == i
+        table, row, column = A.table + t * q * q, q if straight else 1, 1 if straight else q
+        theirs = A.single + j * q
         for a in range(q):
-            gain[a] = FORBIDDEN
-            for b in range(q):
-                if N.single[j, b] < FORBIDDEN:
-                    gain[a] = min(gain[a], _cost(N, t, i, a, b) + N.single[j, b])
+            total[q + a] = FORBIDDEN
+            if total[a] < FORBIDDEN:
+                for b in range(q):
+                    if N[theirs + b] < FORBIDDEN:
+                        total[q + a] = min(total[q + a], N[table + a * row + b * column] + N[theirs + b])
+                total[a] = min(total[a] + total[q + a], FORBIDDEN)
+        if not pull:
+            continue
         for b in range(q):
-            if N.single[j, b] >= FORBIDDEN:
+            if N[theirs + b] >= FORBIDDEN:
                 continue
             paid = 0
             for a in range(q):
-                if N.single[i, a] < FORBIDDEN:
-                    paid = max(paid, gain[a] - _cost(N, t, i, a, b))
-            N.single[j, b] -= paid
+                if total[a] < FORBIDDEN:
+                    paid = max(paid, total[q + a] - N[table + a * row + b * column])
+            N[theirs + b] -= paid
             for a in range(q):
-                if N.single[i, a] < FORBIDDEN:
-                    if straight:
-                        N.table[t, a, b] += paid - gain[a]
-                    else:
-                        N.table[t, b, a] += paid - gain[a]
-        for a in range(q):
-            if N.single[i, a] < FORBIDDEN:
-                N.single[i, a] += gain[a]
+                if total[a] < FORBIDDEN:
+                    N[table + a * row + b * column] += paid - total[q + a]
+    low = FORBIDDEN
+    for a in range(q):
+        low = min(low, total[a])
+        if pull:
+            N[A.single + i * q + a] = total[a]
+    return low
 
 
 @njit()
-def _tighten(N: Node, Q: Queue, limit: int, total: IntArray) -> bool:
-    """Look at all variables that wait, until none does: whether a better assignment may be left."""
-    while Q.ends[1] > 0:
-        i = Q.ring[Q.ends[0]]
-        Q.ends[0] = (Q.ends[0] + 1) % Q.ring.size
-        Q.ends[1] -= 1
-        Q.waits[i] = False
-        if N.degree[i] < 0 or N.least[0] >= limit:
-            continue
-        left = _settle(N, i, limit)
-        if N.least[0] < limit and left > 1 and N.degree[i] > 2:
-            low, fewer = _star(N, i, total), 0
-            for a in range(total.size):
-                if N.single[i, a] < FORBIDDEN and N.least[0] + total[a] >= limit:
-                    N.single[i, a] = FORBIDDEN
-                    fewer += 1
-            if fewer < left and low * _SHARE >= limit - N.least[0]:
-                _pull(N, i)
+def _look(N: IntArray, Q: IntArray, A: Layout, i: int, limit: int, room: IntArray, record: IntArray) -> None:
+    """Look at a variable: what its labels cost, what its tables can move there, whether it is decided."""
+    left, pulled, own, degree = _settle(N, A, i, limit), 0, A.single + i * A.q, A.degree + i
+    if N[0] < limit and left > 1 and N[degree] > 2:
+        low, fewer = _star(N, A, i, room, False), 0
+        for a in range(A.q):
+            if N[own + a] < FORBIDDEN and N[0] + room[a] >= limit:
+                N[own + a] = FORBIDDEN
                 fewer += 1
-            if fewer > 0:
-                _enter_neighbours(N, Q, i)
-                left = _settle(N, i, limit)
-        if N.least[0] >= limit:
-            Q.failures[i] += 1
-        elif left == 1:
-            _assign(N, Q, i, N.single[i].argmin())
-        elif N.degree[i] <= 2:
-            _eliminate(N, Q, i)
-    return bool(N.least[0] < limit)
+        if fewer < left and low * _SHARE >= limit - N[0]:
+            _star(N, A, i, room, True)
+            pulled = 1
+        if fewer + pulled > 0:
+            for p in range(A.near + i * A.widest, A.near + i * A.widest + N[degree]):
+                _enter(Q, A.n, N[p])
+            left = _settle(N, A, i, limit)
+    _note(record, 2 * i + pulled)
+    if N[0] >= limit:
+        Q[2 * A.n + i] += 1
+    elif left == 1:
+        a = 0
+        while N[own + a] >= FORBIDDEN:
+            a += 1
+        _assign(N, Q, A, i, a)
+    elif N[degree] <= 2:
+        _eliminate(N, Q, A, i, room)
 
 
 @njit()
-def _choose(N: Node, Q: Queue, total: IntArray) -> bool:
+def _choose(N: IntArray, Q: IntArray, A: Layout, room: IntArray) -> bool:
     """Choose a variable and its cheapest label; whether there is one.
 
     It has many neighbours, few labels, and has ended many nodes (Boussemart, Hemery, Lecoutre, Sais 2004).
     """
     best, most = -1, -1.0
-    for i in range(N.degree.size):
-        if N.degree[i] >= 0:
+    for i in range(A.n):
+        if N[A.degree + i] >= 0:
             left = 0
-            for a in range(total.size):
-                left += N.single[i, a] < FORBIDDEN
-            score = (1.0 + Q.failures[i]) * N.degree[i] / left
+            for a in range(A.single + i * A.q, A.single + (i + 1) * A.q):
+                left += N[a] < FORBIDDEN
+            score = (1.0 + Q[2 * A.n + i]) * N[A.degree + i] / left
             if score > most:
                 best, most = i, score
     if best >= 0:
-        _star(N, best, total)
-        N.branch[0], N.branch[1] = best, total.argmin()
-    return bool(best >= 0)
+        low, a = _star(N, A, best, room, False), 0
+        while room[a] > low:
+            a += 1
+        N[A.branch], N[A.branch + 1] = best, a
+    return best >= 0
 
 
 @njit(nogil=True)
-def explore(path: Node, Q: Queue, at: IntArray, interchangeable: bool, found: IntArray, nodes: int, stop: Stop) -> None:
-    """Go on with the search for up to so many nodes, from the level and for costs below the limit in `at`.
+def explore(
+    path: IntArray, Q: IntArray, A: Layout, at: IntArray, found: IntArray, record: IntArray, stop: Stop
+) -> None:  # fmt: skip
+    """Go on with the search from the level and for costs below the limit in `at`.
+
+    There the third number says whether labels that no branch tells apart stay alike below, and the last for how many
+    nodes to go on.
 
     If there is one the limit becomes that, and `found` its labels, -1 where a variable was eliminated. The search is
     done when the level is -1: then no cost is smaller.
     """
-    q, level, limit = path.single.shape[2], at[0], at[1]
-    total = np.empty(q, dtype=np.int64)
-    for _ in range(nodes):
+    n, q, level, limit, interchangeable = A.n, A.q, at[0], at[1], at[2]
+    room = np.empty(2 * q * q, dtype=np.int64)
+    for _ in range(at[3]):
         if level < 0 or stop[0]:
             break
-        N = _view(path, level)
-        open_ = _tighten(N, Q, limit, total)
-        if open_ and _choose(N, Q, total):
-            below = _view(path, level + 1)
-            _copy(N, below)
-            i, a = N.branch[0], N.branch[1]
-            _assign(below, Q, i, a)
-            below.branch[2] = max(N.branch[2], a + 1) if interchangeable else q
+        N = path[level]
+        while Q[3 * n + 1] > 0:
+            i = Q[Q[3 * n]]
+            Q[3 * n] = (Q[3 * n] + 1) % n
+            Q[3 * n + 1] -= 1
+            Q[n + i] = 0
+            if N[A.degree + i] >= 0 and N[0] < limit:
+                _look(N, Q, A, i, limit, room, record)
+        if N[0] < limit and _choose(N, Q, A, room):
+            below = path[level + 1]
+            for p in range(A.size):
+                below[p] = N[p]
+            i, a = N[A.branch], N[A.branch + 1]
+            for number in (BRANCH, i, a):
+                _note(record, number)
+            _assign(below, Q, A, i, a)
+            below[A.branch + 2] = N[A.branch + 2] | (1 << a) if interchangeable == 1 else ALL
             level += 1
             continue
-        if open_:
-            limit = N.least[0]
-            _copy_row(N.labels, found)
+        if N[0] < limit:
+            limit = N[0]
+            for i in range(n):
+                found[i] = N[A.labels + i]
         level -= 1
         if level >= 0:  # the parent without the label
-            N = _view(path, level)
-            i, a = N.branch[0], N.branch[1]
-            N.single[i, a] = FORBIDDEN
-            for b in range(min(a, N.branch[2]), q):  # and without those that are like it
-                N.single[i, b] = FORBIDDEN if b >= N.branch[2] else N.single[i, b]
-            _enter(Q, i)
-            _enter_neighbours(N, Q, i)
+            N = path[level]
+            i, a, apart = N[A.branch], N[A.branch + 1], N[A.branch + 2]
+            for b in range(q):  # and without those that are like it
+                if b == a or (((apart >> a) | (apart >> b)) & 1) == 0:
+                    N[A.single + i * q + b] = FORBIDDEN
+            _enter(Q, n, i)
+            for p in range(A.near + i * A.widest, A.near + i * A.widest + N[A.degree + i]):
+                _enter(Q, n, N[p])
     at[0], at[1] = level, limit
