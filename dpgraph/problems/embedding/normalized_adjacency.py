@@ -64,9 +64,9 @@ def private_normalized_adjacency(  # noqa: PLR0913
         communities, up to 8; for "noisy-power" it is 2, and where "auto" takes that one with delta = 0 it is 1.
     regularization : float or "auto"
         tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
-        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response", 0
-        with "communities".
-        A number spends a tenth of the budget of "coherence" and "gaussian" on a private minimum degree.
+        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response",
+        and 0 with "communities". A number spends a tenth of the budget of "coherence" and "gaussian" on a private
+        minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.
@@ -76,8 +76,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
         may halt), "gaussian" (noise on all entries; n <= 5000) or "communities" (pure; the eigenvectors of the block
         model that private communities tell: for rows that are to be clustered). "auto" is one of the first two, by n,
         `rank`, epsilon and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it
-        never halts, and the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
-        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults.
+        never halts, and the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is
+        explained, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults.
 
     Returns
     -------
