@@ -138,14 +138,15 @@ class Certificate:
         What it proves: the upper bound, or a little more where rounding asks for that.
     """
 
-    instance: dict[str, Any] = field(repr=False)
+    instance: Callable[[], dict[str, Any]] = field(repr=False)
+    solved: dict[str, Any] = field(repr=False)
     proof: Proof = field(repr=False)
     exponent: int = field(repr=False)
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """What is saved; docs/sos.md says what stands in it."""
-        data: dict[str, Any] = {**self.instance, "inequalities": []}
+        data: dict[str, Any] = {**self.instance(), **self.solved, "inequalities": []}
         data["instance"] = check.fingerprint(data)
         data["proof"] = self.proof.nodes(data, self.exponent)
         claimed = data["bound"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -156,14 +157,14 @@ class Solution(ExactResult):
         trace = (TraceEntry(0, value, max(bound, value), 0.0, 0.0),)
         return cls.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
 
-    def shared(self, exponent: int = 0, instance: dict[str, Any] | None = None) -> dict[str, Any]:
+    def shared(self, exponent: int = 0, instance: Callable[[], dict[str, Any]] | None = None) -> dict[str, Any]:
         """What a result in the caller's names takes over, for values in units of ``2**exponent``.
 
-        With an `instance`, as in the file of a certificate, that of the solution too.
+        With an `instance`, as in the file of a certificate, its certificate too.
         """
         shared = {field.name: getattr(self, field.name) for field in fields(ExactResult)}
         shared |= {name: float(np.ldexp(shared[name], exponent)) for name in _IN_UNITS}
         if instance is not None and self.proof is not None:
             solved = {"solution": self.labels.tolist(), "value": shared["value"], "bound": shared["upper_bound"]}
-            shared["certificate"] = Certificate({**instance, **solved}, self.proof, exponent)
+            shared["certificate"] = Certificate(instance, solved, self.proof, exponent)
         return shared | {"trace": tuple(entry.scaled(exponent) for entry in self.trace)}

@@ -128,7 +128,11 @@ def max_2csp(  # noqa: PLR0913
         raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
     else:
         solution = solve_csp(CSPObjective.of(scaled), options, nonnegative=nonnegative, rng=rng)
-    tables = [[int(u), int(v), table.tolist()] for (u, v), table in zip(instance.pairs, instance.tables, strict=True)]
-    written = {"problem": "max-2-csp", "n": instance.n_variables, "labels": len(instance.alphabet), "tables": tables}
+    n, q, pairs, tables = instance.n_variables, len(instance.alphabet), instance.pairs, np.array(instance.tables)
+
+    def written() -> dict[str, Any]:
+        listed = [[*map(int, pair), table.tolist()] for pair, table in zip(pairs, tables, strict=True)]
+        return {"problem": "max-2-csp", "n": n, "labels": q, "tables": listed}
+
     shared = solution.shared(exponent, written) | {"value": instance.value(solution.labels)}
     return CSPResult(assignment=instance.decode(solution.labels), **shared)

@@ -58,8 +58,10 @@ def solve_bisection(
         known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
-    cuts = round_root(objective, root, options, generator)
-    cuts = np.hstack([known_cuts, repair_and_swap(objective, cuts, largest)])
+    cuts = known_cuts
+    if not known_cuts.size or not watch.done():
+        rounded = round_root(objective, root, options, generator)
+        cuts = np.hstack([known_cuts, repair_and_swap(objective, rounded, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
@@ -72,7 +74,8 @@ def solve_bisection(
         on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
     )  # fmt: skip
     pinned = [node for node in tree.nodes if len(node.pins) > 1 or options.as_analysed]
-    cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
+    if not watch.done():
+        cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
