@@ -179,7 +179,7 @@ class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
-    width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
+    width_share: float = 0.1  # Share of epsilon for each published width; their precision makes intervals narrow
 
 
 @dataclass(frozen=True)

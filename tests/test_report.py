@@ -107,6 +107,9 @@ def test_edges_bound_triangles_and_a_degree_that_a_share_of_the_vertices_has():
         for share in (0.5, 0.1):
             assert degree_of_share(G, share) <= 2 * m // math.ceil(share * n)
     assert facts._triangles(Exact(10, 10, wide=99), 5)[1:] == (10, 10)  # a clique: both bounds are met
+    noisy = Exact(10, 30, wide=9)
+    noisy.ends["triangle"] = (0, 60)
+    assert Fact("triangles", *facts._triangles(noisy, 20), most=1140.0).shown == "at most 10"
 
 
 class Exact:

@@ -273,6 +273,8 @@ class Page(GraphRelease):
         yield picture(self.plot, "plot_report", named)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
-        lines = [f"{source.name}: {len(source.labels):,} vertices, {len(result.communities.communities)} communities"]
+        found = len(result.communities.communities)
+        groups = f"{found} communities" if found > 1 else "no division stands out"
+        lines = [f"{source.name}: {len(source.labels):,} vertices, {groups}"]
         lines += [f"  {fact.name:<58} {fact.shown:>18}  {fact.interval}" for fact in result.facts]
         return [*lines, "ranges hold the exact number with probability 95 %"]
