@@ -43,7 +43,11 @@ class WeightGrid:
         So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
         rounding is monotone, and no two of its values are further apart than that.
         """
-        return np.asarray(np.minimum(np.rint(np.minimum(weights, self.largest) / self.unit) * self.unit, self.largest))
+        points = np.minimum(weights, self.largest)
+        points /= self.unit
+        np.rint(points, out=points)
+        points *= self.unit
+        return np.minimum(points, self.largest, out=points)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

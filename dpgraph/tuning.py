@@ -179,7 +179,7 @@ class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
-    width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
+    width_share: float = 0.1  # Share of epsilon for each published width; their precision makes intervals narrow
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,6 @@ class Similarities:
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
-    least_signal: float = 0.25  # Second eigenvalue over the norm of the noise, below which degrees tell as much; > 0
 
 
 SWEEPS: Final = Sweeps()

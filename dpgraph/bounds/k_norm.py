@@ -28,7 +28,7 @@ import math
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.typing import FloatArray
@@ -61,7 +61,8 @@ class Hull:
         """Lower bound on ||z||_K, within :data:`SLACK`, unless the linear program is not solved so accurately."""
         N = self.columns.shape[1]
         target = np.append(z, 0.0) if self.differences else z
-        found = linprog(np.ones(2 * N), A_eq=np.hstack([self._rows, -self._rows]), b_eq=target, method="highs-ds")
+        both = np.hstack([self._rows, -self._rows])
+        found = scipy.optimize.linprog(np.ones(2 * N), A_eq=both, b_eq=target, method="highs-ds")
         if found.x is not None:
             y = found.eqlin.marginals
             height = float(np.abs(self._rows.T @ y).max())

@@ -1,8 +1,7 @@
 """A degree distribution from noisy numbers of vertices of degree at least 1, 2, ..., all released."""
 
 import numpy as np
-from scipy.linalg import solveh_banded
-from scipy.optimize import isotonic_regression
+import scipy  # its parts are imported when they are used: optimize takes .2 seconds
 
 from dpgraph.tuning import TAILS
 from dpgraph.typing import FloatArray, IntArray
@@ -55,7 +54,7 @@ def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> F
 
 def decreasing(values: FloatArray, n: int) -> FloatArray:
     """The nearest decreasing numbers, between 0 and n."""
-    return np.clip(isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
+    return np.clip(scipy.optimize.isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
 
 
 def _posterior_mean(noisy: FloatArray, first: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
@@ -82,7 +81,7 @@ def _posterior_mean(noisy: FloatArray, first: FloatArray, std: float) -> tuple[F
     before, drift = np.append(0.0, weight[:-1]), weight * rate
     bands = np.array([-before, 1.0 / std**2 + weight + before])
     evidence = noisy / std**2 + drift - np.append(0.0, drift[:-1])
-    mean, response = solveh_banded(bands, np.column_stack([evidence, np.ones_like(evidence)])).T
+    mean, response = scipy.linalg.solveh_banded(bands, np.column_stack([evidence, np.ones_like(evidence)])).T
     return mean, response
 
 

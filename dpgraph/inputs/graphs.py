@@ -86,7 +86,8 @@ def open_graph(
     def read() -> Graph:
         A = edges(False)
         A.data = grid.round(A.data)
-        A.eliminate_zeros()
+        if not A.data.all():
+            A.eliminate_zeros()
         return Graph(A, nodes, cap, grid.unit)
 
     return GraphSource(nodes, cap, weighted, read)

@@ -141,11 +141,15 @@ def _cut_task(private: str, solver: str, meaning: str) -> Task:
 
 
 def _judge_communities(graph: PublicGraph, labels: IntArray) -> Sequence[float]:
-    import igraph
-
-    best, same = graph.modularity(graph.communities), (graph.communities.tolist(), labels.tolist())
+    best = graph.modularity(graph.communities)
     share = graph.modularity(labels) / best if best > 0 else 0.0
-    return [share, float(igraph.compare_communities(*same, method="adjusted_rand"))]
+    both, first, second = (
+        sum(count * (count - 1) / 2 for count in np.unique(of, return_counts=True, axis=1)[1].tolist())
+        for of in (np.vstack([graph.communities, labels]), graph.communities[None], labels[None])
+    )
+    expected = first * second / max(graph.n * (graph.n - 1) / 2, 1.0)
+    most = (first + second) / 2
+    return [share, (both - expected) / (most - expected) if most > expected else 1.0]
 
 
 def _release_embedding(graph: PublicGraph, mechanism: str, **budget: Any) -> FloatArray:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
@@ -85,7 +85,7 @@ def name_lines(axes: Axes, size: float = 9) -> None:
     rows = np.array([line.get_label().count("\n") + 1 for line in lines])[order]
     tall = 1.5 * size * rows / axes.get_window_extent().height * axes.figure.dpi / 72
     apart = np.cumsum(tall) - tall / 2
-    y[order] = isotonic_regression(y[order] - apart).x + apart
+    y[order] = scipy.optimize.isotonic_regression(y[order] - apart).x + apart
     for at, line in enumerate(lines):
         axes.annotate(
             line.get_label(), (x[at], y[at]), xytext=(7, 0), textcoords="offset points", xycoords="axes fraction",

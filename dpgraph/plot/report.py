@@ -40,6 +40,12 @@ def plot_report(result: Any) -> Figure:
     draw_degrees(places["degrees"], result.degrees)
     places["degrees"].set_ylabel("share of the nodes")
     places["degrees"].set_xlabel("at least so many connections")
+    for axis, written in (
+        (places["degrees"].xaxis, "{x:,.0f}"),
+        (places["degrees"].yaxis, lambda share, _: f"{100 * share:.6g} %"),
+    ):
+        axis.set_major_formatter(written)
+        axis.set_minor_formatter("")
     numbers = places["numbers"]
     numbers.set_axis_off()
     numbers.set_title("numbers, with 95 % intervals", fontsize=10, loc="left")

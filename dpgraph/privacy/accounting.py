@@ -12,17 +12,11 @@ BW18 and DRS22 are listed in docs/theory.md.
 import math
 from collections.abc import Callable
 
-import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
 
 _SQRT2 = math.sqrt(2.0)
-_ROOT_TOLERANCE = 4 * np.finfo(float).eps
-#: Most steps of a root search: a bracket may span 300 orders of magnitude, and each halving gains one binary digit.
-#: Logarithms below the second number count as it, so that the search sees finite numbers.
-_ROOT_STEPS, _LEAST_EXCESS = 4000, -1e4
 #: Below this mu the two terms of the curve agree in nearly all digits.
 _SMALL_MU = 1e-5
 
@@ -52,9 +46,11 @@ def _log_slope(x: float) -> float:
     return math.log(2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x)))
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Root of a monotone function, to the last digits, whatever its magnitude."""
-    return float(brentq(function, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE, maxiter=_ROOT_STEPS))
+def _border(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Neighbouring doubles between which a condition that fails at `low` and holds at `high` begins to hold."""
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (low, middle) if above(middle) else (middle, high)
+    return low, high
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -110,7 +106,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     high = mu * (mu / 2 - float(ndtri_exp(target))) + 1e-9
     while _log_gdp_delta(mu, high) > target:  # a rounding error of the bracket, for gigantic mu
         high *= 1 + 1e-9
-    return _root(lambda e: max(_log_gdp_delta(mu, e) - target, _LEAST_EXCESS), 0.0, high)
+    return _border(lambda e: _log_gdp_delta(mu, e) <= target, 0.0, high)[1]
 
 
 def gdp_mu(epsilon: float, delta: float) -> float:
@@ -140,7 +136,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
         low /= 2
     while _log_gdp_delta(high, epsilon) < target:
         high *= 2
-    mu = _root(lambda m: max(_log_gdp_delta(m, epsilon) - target, _LEAST_EXCESS), low, high)
+    mu = _border(lambda m: _log_gdp_delta(m, epsilon) > target, low, high)[0]
     return mu * (1 - 1e-12)  # stay on the private side of the root's rounding error
 
 
@@ -176,5 +172,5 @@ def free_choice_epsilon(epsilon: float, delta: float) -> float:
     """
     mu = gdp_mu(epsilon, delta)
     slope = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)) - math.log(delta))
-    limit = _root(lambda e: slope * e - math.log1p(math.exp(-e)), 0.0, math.log(2) / slope)
+    limit = _border(lambda e: slope * e > math.log1p(math.exp(-e)), 0.0, math.log(2) / slope)[0]
     return min(limit * (1 - 1e-6), epsilon)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 from tqdm import tqdm
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
@@ -73,7 +73,7 @@ class Elliptope(ConvexSet):
         limits = {"maxfun": self.max_iter, "maxiter": self.max_iter}
         options: Any = limits | {"ftol": 1e-15, "gtol": 0.1 * self.tol, "maxcor": 20}
         with bar:
-            found = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            found = scipy.optimize.minimize(dual, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return self._certified(S, found.x, int(found.nfev))
 
     def _certified(self, S: FloatArray, y: FloatArray, evaluations: int) -> ProjectionResult:

@@ -10,8 +10,8 @@ The nearest point of a polytope to y is y plus the shortest vector in the hull o
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
@@ -106,7 +106,7 @@ def shortest_vector(points: FloatArray) -> FloatArray:
         return np.zeros(r)
     stacked = np.vstack([points / size, np.ones(m)])
     try:
-        weights, _ = nnls(stacked, np.append(np.zeros(r), 1.0), maxiter=20 * (m + r))
+        weights, _ = scipy.optimize.nnls(stacked, np.append(np.zeros(r), 1.0), maxiter=20 * (m + r))
     except RuntimeError as error:
         raise NotConvergedError(
             f"the nearest point of a polytope was not found: {error}; rescale the points or take fewer "

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
@@ -163,7 +163,7 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     for start in range(0, scaled.size, _BLOCK):
         gaps = scaled[start : start + _BLOCK, None] - scaled
         pushed[start : start + _BLOCK] = (gaps / (gaps**2 + _SMALLEST_GAP**2)).sum(axis=1)
-    return np.asarray(isotonic_regression(scaled - pushed).x * std)
+    return np.asarray(scipy.optimize.isotonic_regression(scaled - pushed).x * std)
 
 
 def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:

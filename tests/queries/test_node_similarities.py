@@ -33,6 +33,32 @@ def test_with_hardly_any_noise_they_come_close_to_the_exact_ones():
     assert np.abs(X - exact).max() < 1e-6
 
 
+def test_what_answers_do_not_tell_is_said_by_degrees_alone_also_where_persons_share_the_budget():
+    def by_degrees(**options):
+        vectors = found(**options).vectors
+        return float((vectors[:, -1] ** 2).sum() / (vectors**2).sum())
+
+    assert by_degrees(epsilon=8.0) < 0.05
+    assert by_degrees(epsilon=0.1) > 0.9
+    assert by_degrees(epsilon=2.0) < 0.4
+    assert by_degrees(epsilon=2.0, accountant=PrivacyAccountant(epsilon=2.0, edges_per_person=20)) > 0.9
+    assert found(delta=1e-6, mechanism="noisy-power").vectors.shape == (240, 5)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_errors_are_not_above_those_of_the_released_degrees(epsilon):
+    exact = normalized_gram(nx.to_numpy_array(BLOCKS))
+    whole, alone = [], []
+    for seed in range(8):
+        result = found(epsilon=epsilon, rng=seed)
+        column = result.vectors[:, -1] / np.linalg.norm(result.vectors[:, -1])
+        expected = np.outer(column, column)
+        expected *= (exact.sum() - len(exact)) / (expected.sum() - (column**2).sum())  # the best level, in hindsight
+        for matrix, errors in ((result.matrix, whole), (expected, alone)):
+            errors.append(float((np.tril(matrix - exact, -1) ** 2).sum()))
+    assert np.mean(whole) <= 1.1 * np.mean(alone)
+
+
 def test_the_nearest_of_a_vertex_are_in_its_group_with_labels_of_the_caller():
     named = nx.relabel_nodes(BLOCKS, {i: ("v", i) for i in BLOCKS})
     result = found(named)

@@ -79,9 +79,9 @@ Partition = tuple[set[Hashable], set[Hashable]]
 
 
 def _indicator(graph: Graph, nodes: Nodes) -> FloatArray:
-    """1 at the given vertices; labels that are no vertices are ignored, as networkx does."""
+    """1 at the given vertices."""
     chosen = np.zeros(graph.n_vertices)
-    chosen[[graph.index[node] for node in set(nodes) if node in graph.index]] = 1.0
+    chosen[[graph.index[node] for node in set(nodes)]] = 1.0
     return chosen
 
 
@@ -99,7 +99,7 @@ def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
 
 
 def _noisy_cut(G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked, rng: Any = None) -> float:
-    graph, call = opened(G, asked, weight, rng)
+    graph, call = opened(G, asked, weight, rng, (S, T))
     released = release_weight("cut weight", _between(graph, S, T), graph, call).value
     first, second = _sides(graph, S, T)
     both = float(first @ second)
@@ -150,7 +150,7 @@ def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | No
 @answered_privately
 def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Asked) -> float:
     """Sum of the degrees of the public set S with noise: sensitivity 2 w, because an edge inside S counts twice."""
-    graph, call = opened(G, asked, weight)
+    graph, call = opened(G, asked, weight, sets=(S,))
     inside = _indicator(graph, S)
     released = release_weight("volume", float(inside @ graph.degrees()), graph, call, times=2).value
     return possible(released, float(inside.sum()) * (graph.n_vertices - 1), weight, graph.max_weight)
@@ -217,7 +217,7 @@ def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Asked) -> float:
     """Private share of the possible edges (``nx.bipartite.density``; ``nodes=None``: not bipartite)."""
     n = len(B)
     pairs = n * (n - 1) // 2 if nodes is None else len(nodes) * (n - len(nodes))
-    graph, call = opened(B, asked, None)
+    graph, call = opened(B, asked, None, sets=(nodes,))
     count = release_weight("number of edges", float(graph.degrees().sum()) / 2, graph, call).value
     return possible(count, pairs, None) / pairs if pairs > 0 else 0.0
 
@@ -282,7 +282,7 @@ def _release_cut(
     They come from one release, of the weights between all groups of vertices that S and T (by default the rest) tell
     apart: a vertex pair counts in one of them, so that all have the noise of one count.
     """
-    graph, call = opened(G, asked, weight)
+    graph, call = opened(G, asked, weight, sets=(S, T))
     kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
     released = release_block_weights(graph, groups.ravel(), call).value
     weights = np.rint(released) if weight is None else released

@@ -24,8 +24,16 @@ from dpgraph.typing import FloatArray, IntArray
 Nodes = Collection[Hashable]
 
 
-def opened(G: PrivateGraph, asked: Asked, weight: str | None, rng: Any = None) -> tuple[Graph, Call]:
-    """The budget is debited before an edge is read."""
+def opened(
+    G: PrivateGraph, asked: Asked, weight: str | None, rng: Any = None, sets: tuple[Nodes | None, ...] = ()
+) -> tuple[Graph, Call]:
+    """The budget is debited before an edge is read, and after public sets were looked at: all are of vertices."""
+    for nodes in sets:
+        chosen = set(nodes or ())
+        if strange := sum(node not in G for node in chosen):
+            raise InvalidParameterError(
+                f"a public set must hold vertices of the graph; {strange} of {len(chosen)} are none. Nothing was spent"
+            )
     source = open_graph(G, weight=weight, max_weight=asked.arguments(weight)["max_weight"])
     call = open_call(**asked.budget, relation=Edge(), noise=noise_source(rng))
     return source.read(), call
@@ -102,6 +110,8 @@ def _mixing(G: PrivateGraph, attribute: str, nodes: Nodes | None, asked: Asked) 
     if nodes is not None and set(nodes) != set(G):
         raise InvalidParameterError("nodes must be None: all vertices count")
     values = [data.get(attribute) for _, data in G._graph.nodes(data=True)]
+    if not any(attribute in data for _, data in G._graph.nodes(data=True)):
+        raise InvalidParameterError(f"no vertex has an attribute {attribute!r}. Nothing was spent")
     number = {value: k for k, value in enumerate(dict.fromkeys(values))}
     groups = np.array([number[value] for value in values], dtype=np.int64)
     graph, call = opened(G, asked, None)

@@ -40,6 +40,8 @@ _WORDS = (
     ("degrees", "connections of each node"),
     ("adjacency bits", "randomised yes or no about pairs of nodes"),
     (r"labels, sweep (\d+)", r"who belongs to which group, round \1"),
+    ("labels, core", "who belongs to which group, nodes of many connections"),
+    ("weights between communities", "connections between groups, at the end"),
     (r"weights after sweep (\d+)", r"connections between groups, round \1"),
     ("edge count", "number of connections"),
     (r"triangle, width \d+", "how far one connection can move the triangles"),
@@ -48,6 +50,9 @@ _WORDS = (
     ("weight of the densest part", "connections inside the densest part"),
     ("vertices of at least k edges", "how many nodes have at least 1, 2, 3, ... connections"),
     (r"fields, sweep (\d+)", r"who belongs to which side, round \1"),
+    (r"fields, (\d+) sweeps", r"who belongs to which side, \1 rounds"),
+    ("fields, all rows", "who belongs to which side"),
+    ("best of all cuts", "the best of all cuts of these few nodes"),
     ("cut weight", "connections across the cut, and inside its sides"),
 )
 
@@ -267,7 +272,7 @@ def _expect(report: Report) -> str:
     points = (
         "<b>Ranges.</b> The range beside a number holds the exact one in 95 of 100 such reports, each for itself.",
         "<b>Noise.</b> Differences smaller than the ranges mean nothing. Where a range holds nearly all that is "
-        "possible, only an end of it is given; “too noisy to say” stands where it holds all.",
+        "possible, only its ends are given; “too noisy to say” stands where it holds all.",
         "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less "
         "noise for their size.",
         f"<b>Again.</b> Another report on the same network costs its ε on top of these {report.privacy.epsilon:g}.",

@@ -187,7 +187,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     >>> low < exact < high, abs(counted.counts["triangle"] / exact - 1) < 0.05
     (True, True)
     """
-    names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    names = (patterns,) if isinstance(patterns, str) else () if isinstance(patterns, dict) else tuple(patterns)
     if not names or len(set(names)) < len(names) or not set(names) <= set(PATTERNS):
         raise InvalidParameterError(
             f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}"

@@ -15,6 +15,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.releases.answers import answer_noise
 from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
@@ -23,9 +24,6 @@ from dpgraph.typing import FloatArray, GraphLike
 
 if TYPE_CHECKING:
     from dpgraph.strategies import EmbeddingMechanism
-
-#: Noise of a larger budget is none.
-_LARGEST_EPSILON = 100
 
 
 @private_function
@@ -84,8 +82,9 @@ def private_node_similarities(  # noqa: PLR0913
     weighted graph max_weight d_i stands for the squared length, which it bounds: similarities are then too small rather
     than too large.
 
-    *Small budgets.* Where the noise of randomized response leaves nothing of the private matrix, as a public rule finds
-    from released numbers, similarities are those that the private degrees alone expect, and vectors have one column.
+    *Small budgets.* Similarities are means of those of the private matrix and of those that the private degrees alone
+    expect, by how much the noise of randomized response leaves of the second eigenvector: where it leaves nothing, they
+    are those of the degrees.
 
     References
     ----------
@@ -116,39 +115,24 @@ def private_node_similarities(  # noqa: PLR0913
         G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, weight=weight, max_weight=max_weight,
         symmetrize=symmetrize, accountant=accountant, rng=rng,
     )  # fmt: skip
-    vectors = _by_degrees(private)[:, None] if _is_noise(private) else _vectors(private)
-    return PrivateSimilarities(private.nodes, private.privacy, vectors=vectors)
-
-
-def _is_noise(private: PrivateNormalizedAdjacency) -> bool:
-    """Whether false answers leave next to nothing of the private matrix but what degrees say.
-
-    Normalized by the scale c, the noise of all answers has a norm of about 2 sqrt(n) times that of one and the mean of
-    1/c_i. The second eigenvalue is compared with it.
-    """
-    if not isinstance(private.mechanism, str) or private.mechanism != ANSWERS or not np.all(private.scale > 0):
-        return False
-    answer = _answer_noise(private) * private.max_weight
-    norm = 2 * answer * math.sqrt(len(private.scale)) * float(np.mean(1 / private.scale))
-    second = np.sort(np.abs(np.linalg.eigvalsh(private.core)))[:-1].max(initial=0.0)
-    return bool(second < SIMILARITIES.least_signal * norm)
+    return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
 
 
 def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
-    """Standard deviation of a false answer about a pair, in units of the largest weight; degrees are sums of n."""
-    return 0.5 / math.sinh(min(private.privacy.epsilon, _LARGEST_EPSILON) / 2)
+    """Standard deviation of a false answer about a pair, in units of the largest weight; 0 where none was asked for."""
+    lines = [line for line in private.privacy.entries if line.mechanism == "randomized response"]
+    return answer_noise(1 / lines[0].scale) if lines else 0.0
 
 
-def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
+def _by_degrees(degrees: FloatArray, noise: float) -> FloatArray:
     """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2.
 
     Degrees are moved towards their mean, by the part of their variance that is their own noise.
     """
-    degrees = private.degrees / private.max_weight
-    mean, spread, noise = float(degrees.mean()), float(degrees.var()), len(degrees) * _answer_noise(private) ** 2
-    kept = max(1 - noise / spread, 0.05) if spread > 0 else 0.0  # some, for their order
+    mean, spread = float(degrees.mean()), float(degrees.var())
+    kept = max(1 - noise**2 / spread, 0.05) if spread > 0 else 0.0  # some, for their order
     degrees = mean + math.sqrt(kept) * (degrees - mean)
-    degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(float(degrees.mean()), 0.0))
+    degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(mean, 0.0))
     total = float(degrees.sum())
     if not total > 0:
         return np.zeros(len(degrees))
@@ -156,15 +140,23 @@ def _by_degrees(private: PrivateNormalizedAdjacency) -> FloatArray:
 
 
 def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
-    """Vectors of length at most 1 whose inner products estimate the cosines of rows of the adjacency, shape (n, r).
+    """Vectors of length at most 1 whose inner products estimate the cosines of rows of the adjacency.
 
-    The private adjacency is U B U', U = C^{1/2} Q. With U = V R, V orthonormal, its rows have the inner products of
-    those of V (R B R').
+    The private adjacency is U B U', U = C^{1/2} Q, and has the eigenvalues of R B R', where U = V R, V orthonormal. On
+    the eigenvector of a noisy matrix an eigenvalue t of the exact one is t c^2, c^2 = 1 - s^2/t^2 the squared cosine
+    of the two eigenvectors and s the norm of a row of the noise. So B has t c^2, and the square of A has t^2 c^2.
+
+    Of what degrees expect, the last column, there is as much as answers do not tell of the second eigenvector.
     """
     unit = float(private.scale.max())  # in units of which nothing overflows
     scale, degrees, w = private.scale / unit, private.degrees / unit, private.max_weight / unit
+    false = _answer_noise(private)
+    noise = false * w * math.sqrt(len(scale))
     orthonormal, triangle = np.linalg.qr(np.sqrt(scale)[:, None] * private.basis)
-    rows: FloatArray = orthonormal @ (triangle @ private.core @ triangle.T)
+    found, turned = np.linalg.eigh(triangle @ private.core @ triangle.T)
+    size = np.abs(found)
+    exact = (size + np.hypot(size, 2 * noise)) / 2
+    rows: FloatArray = orthonormal @ (turned * np.sqrt(size * exact))
     squares = np.einsum("ij,ij->i", rows, rows)
     mean = max(float(degrees.mean()), 0.0)
     whole = w * mean * len(degrees)
@@ -172,4 +164,8 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     least = w * np.maximum(degrees, SIMILARITIES.least_degree * mean)
     lengths = np.sqrt(np.maximum(least, squares / held if held > 0 else squares))
     vectors: FloatArray = unit_rows(rows, lengths)
-    return vectors
+    if not noise > 0:
+        return vectors
+    known = float(1 - (noise / np.sort(exact)[-2:].min()) ** 2)
+    by_degrees = _by_degrees(private.degrees / private.max_weight, false * math.sqrt(len(scale)))
+    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * by_degrees])

@@ -8,7 +8,7 @@ exp(slack of the log-coherence) / mu_projector is smallest: a function of releas
 import math
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.privacy.call import Call, Measurement
@@ -86,7 +86,7 @@ def _release_coherence(U: FloatArray, gap: float, private: SubspaceInput, call: 
     def predicted(share: float) -> float:
         return z * moves / (mu * math.sqrt(share)) - 0.5 * math.log1p(-share)
 
-    share = float(minimize_scalar(predicted, bounds=(0.01, 0.9), method="bounded").x)
+    share = float(scipy.optimize.minimize_scalar(predicted, bounds=(0.01, 0.9), method="bounded").x)
     if math.log(private.guess.coherence(U.shape[1])) + predicted(share) >= math.log(bound):
         return bound, call  # the bound from the spectrum is expected to be better, and it is free
     part, exact = call.part(share), np.array([math.log(neighbours.coherence(U))])
