@@ -121,7 +121,7 @@ class Residual:
 
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
-    share: float = 0.008  # Share of epsilon for each of |h|^2, h'Ah and |Ah - q h|^2
+    share: float = 0.008  # Share of epsilon, or of 12, for each of |h|^2, h'Ah and |Ah - q h|^2
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
 
 

@@ -78,8 +78,8 @@ class ExactResult(Result):
         "lanczos" (holds with probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
     certificate : Certificate or None
         What proves a bound to others: ``certificate.save(path)``, then ``python -m dpgraph.sos.check PATH``. Its
-        ``certificate.bound`` is that of the relaxation where `upper_bound` owes something to seeds or to a search that
-        keeps no record. None where nothing of the kind is known: `uncertified` says why.
+        ``certificate.bound`` is that of the relaxation where `upper_bound` owes something to seeds or to a very long
+        search. None where nothing of the kind is known: `uncertified` says why.
     uncertified : str
         Why there is no certificate; empty where there is one.
     relaxation_value : float

@@ -96,8 +96,8 @@ def degree_chart(degrees: PrivateDegreeDistribution) -> str:
         if share >= floor * 0.99:
             y = at(1, share).split()[1]
             parts.append(f'<path class="grid" d="M{left} {y}H{right}"/>')
-            parts.append(f'<text class="tick" x="{left - 6}" y="{y}" dy=".32em" text-anchor="end">{share:.10g}</text>')
-            parts[-1] = parts[-1].replace(f">{share:.10g}<", f">{100 * share:.6g} %<")
+            text = f"{100 * share:.6g} %"
+            parts.append(f'<text class="tick" x="{left - 6}" y="{y}" dy=".32em" text-anchor="end">{text}</text>')
     ticks = [m * 10**k for k in range(8) for m in ((1, 2, 5) if last < 2000 else (1,)) if m * 10**k <= last]
     for degree in ticks:
         x = at(degree, 1).split()[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -304,10 +305,11 @@ def _instance(
         return None
     problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
 
-    def written() -> dict[str, Any]:
-        upper = sparse.triu(objective.matrix, k=1).tocoo()
-        weights = np.ldexp(upper.data, exponent).tolist()
-        edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
-        return {**problem, "n": objective.n_vertices, "edges": edges}
+    return partial(_written, problem, objective, exponent)
 
-    return written
+
+def _written(problem: dict[str, Any], objective: SparseObjective, exponent: int) -> dict[str, Any]:
+    upper = sparse.triu(objective.matrix, k=1).tocoo()
+    weights = np.ldexp(upper.data, exponent).tolist()
+    edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
+    return {**problem, "n": objective.n_vertices, "edges": edges}
