@@ -274,7 +274,8 @@ def write_page(table: ResumableTable) -> None:
         "## Agreement\n\nModularity does not say whether communities are the same: many partitions have nearly the "
         "same. A cell has the adjusted Rand index with Louvain's communities / the normalised mutual information with "
         "them / the adjusted Rand index between runs. Louvain's agreement with itself (index / information) is the "
-        "most that can be asked for. A random partition has an index of 0. Graphs that are missing have not been measured.\n\n"
+        "most that can be asked for. A random partition has an index of 0. Graphs that are missing have not been "
+        "measured.\n\n"
         + "".join(f"### Epsilon {epsilon:g}\n\n{agreements(table, epsilon)}\n" for epsilon in _SHOWN)
         + "## Time\n\n"
         f"Processor seconds of one run, on a shared machine:\n\n{times(table)}"
