@@ -167,8 +167,9 @@ class Space:
         scales = loudest / self._stds
         squares, vectors = np.linalg.eigh(self._gram[used, used] * np.outer(scales, scales))
         kept = squares > KRYLOV.seen**2 * float(np.quantile(scales, 0.5, method="lower")) ** 2
-        noise = loudest**2 * np.cumsum(1.0 / np.maximum(squares[::-1], np.finfo(float).tiny))[::-1]
-        kept |= noise <= (KRYLOV.harmless * self._size) ** 2
+        rounded = squares.size * np.finfo(float).eps * squares[-1]  # smaller ones are errors of rounding
+        noise = loudest * np.sqrt(np.cumsum(1.0 / np.maximum(squares, rounded)[::-1])[::-1])
+        kept |= (squares > rounded) & (noise <= KRYLOV.harmless * self._size)
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
 

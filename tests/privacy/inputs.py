@@ -318,7 +318,7 @@ class PoisonedGraph(nx.Graph):
 
 def poisoned_networkx_graph(**public: Any) -> Data:
     graph = PoisonedGraph()
-    graph.add_nodes_from(range(6))
+    graph.add_nodes_from(range(6), side=0)
     return Data(graph, public)
 
 

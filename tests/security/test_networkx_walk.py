@@ -36,6 +36,7 @@ class WatchedGraph(nx.Graph):
     def __init__(self, edges=()):
         super().__init__()
         self.add_edges_from(edges)
+        nx.set_node_attributes(self, 1, "a")
         for u, v in edges:
             self[u][v]["weight"] = 1.0
         self.__dict__["readers"] = set()

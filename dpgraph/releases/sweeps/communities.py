@@ -106,11 +106,12 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
     would be a matter of chance which communities are in it.
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
-    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1)) / answer_noise(epsilon)
+    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
     even = float(degrees @ degrees) < SWEEPS.even * float(degrees.mean()) * float(degrees.sum())
     head = 0 if even else min(round(COMMUNITIES.head * degrees.size), first.size)
-    size = int(np.max(np.flatnonzero(ratio >= COMMUNITIES.core_ratio), initial=-1)) + 1
-    size = max(size, head) if head and ratio[head - 1] >= COMMUNITIES.core_ratio / 2 else size
+    least = COMMUNITIES.core_ratio * answer_noise(epsilon)
+    size = int(np.max(np.flatnonzero(ratio >= least), initial=-1)) + 1
+    size = max(size, head) if head and ratio[head - 1] >= least / 2 else size
     return size if size > _LEAST_CORE else 0
 
 
