@@ -1,10 +1,12 @@
-"""Modularity of `private_communities` beside private communities of others (community_peers.py), epsilon 0.25 to 8.
+"""Communities of `private_communities` beside private ones of others (community_peers.py), epsilon 0.25 to 8.
 
-    python benchmarks/communities_beside_peers.py [--only GRAPH] [--again METHOD]
+    python benchmarks/communities_beside_peers.py [--only GRAPH] [--again METHOD] [--shown]
 
 writes results/communities_peers.csv, row by row (rows that are present are not computed again; `--again` forgets those
-of one method and measures that method only), and results/communities_peers.md. A share is the modularity over that of
-Louvain without privacy (best of 5 runs). A cell that takes more than 60 s of processor time is not finished.
+of one method and measures that method only, `--shown` measures the epsilons of the page only), and
+results/communities_peers.md. A share is the modularity over that of Louvain without privacy (best of 5 runs). Beside it
+stand the adjusted Rand index (ARI) and the normalised mutual information (NMI) with these runs of Louvain, and the ARI
+between runs. A cell that takes more than 60 s of processor time is not finished.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import community_peers as peers
 import igraph
 import numpy as np
 from common import RESULTS, ResumableTable, Row, interval, markdown_table, real_graph
+from communities import agreement, louvain_runs
 from scipy import sparse
 
 #: Blocks and vertices of a block; degree 40, seven edges of ten inside.
@@ -49,7 +52,8 @@ METHODS: dict[str, Method] = {
     "ModDivisive* 4 x 4": partial(peers.mod_divisive, score_range=peers.EXACT_RANGE, k=4, depth=2),
     "ModDivisive* 8": partial(peers.mod_divisive, score_range=peers.EXACT_RANGE, k=8, depth=1),
 }
-COLUMNS = ("graph", "epsilon", "method", "runs", "share", "half_width", "seconds", "note")
+AGREEMENT = ("ari", "nmi", "between")
+COLUMNS = ("graph", "epsilon", "method", "runs", "share", "half_width", *AGREEMENT, "seconds", "note")
 #: Runs of a cell, and of a fast one (first run below 0.2 s, and ours); its limit in seconds of processor time.
 _RUNS, _FAST_RUNS, _LIMIT = 3, 5, 60
 #: Shares that differ by less are level.
@@ -75,10 +79,10 @@ def igraph_of(name: str) -> igraph.Graph:
 
 
 @cache
-def louvain_modularity(name: str) -> float:
-    """Best of five runs, without privacy."""
-    random.seed(1)
-    return max(igraph_of(name).community_multilevel().modularity for _ in range(5))
+def louvain(name: str) -> tuple[float, list[list[int]]]:
+    """The largest modularity of five runs without privacy, and their communities."""
+    runs = louvain_runs(igraph_of(name))
+    return max(found.modularity for found in runs), [found.membership for found in runs]
 
 
 def cost(name: str, epsilon: float, method: str) -> float:
@@ -91,7 +95,7 @@ def cost(name: str, epsilon: float, method: str) -> float:
 
 
 def runs_of(name: str, epsilon: float, method: str, results: Connection) -> None:
-    """Shares and times of the runs of a cell, sent as they come, in a process that may be ended."""
+    """Communities and times of the runs of a cell, sent as they come, in a process that may be ended."""
     resource.setrlimit(resource.RLIMIT_CPU, (_LIMIT, _LIMIT))
     warnings.filterwarnings("ignore")  # k-means, on rows that are equal
     runs = _RUNS
@@ -106,7 +110,7 @@ def runs_of(name: str, epsilon: float, method: str, results: Connection) -> None
             results.send("infeasible")
             return
         seconds = time.process_time() - start
-        results.send((igraph_of(name).modularity(labels.tolist()) / louvain_modularity(name), seconds))
+        results.send((np.asarray(labels).tolist(), seconds))
         if seed == 0 and (seconds < 0.2 or method == "ours"):
             runs = _FAST_RUNS
         if seconds * runs > _LIMIT:
@@ -116,7 +120,7 @@ def runs_of(name: str, epsilon: float, method: str, results: Connection) -> None
 
 def measure(name: str, epsilon: float, method: str) -> dict[str, object]:
     """One row of the table."""
-    louvain_modularity(name)  # once, not in every process
+    most, theirs = louvain(name)  # once, not in every process
     fork = multiprocessing.get_context("fork")
     receiving, sending = fork.Pipe(duplex=False)
     process = fork.Process(target=runs_of, args=(name, epsilon, method, sending))
@@ -135,12 +139,20 @@ def measure(name: str, epsilon: float, method: str) -> dict[str, object]:
     process.join()
     if process.exitcode is not None and process.exitcode > 0:
         raise RuntimeError(f"{method} failed on {name}")
-    row = {"graph": name, "epsilon": epsilon, "method": method, "runs": 0, "share": "", "half_width": "", "seconds": ""}
+    row = dict.fromkeys(COLUMNS, "") | {"graph": name, "epsilon": epsilon, "method": method, "runs": 0, "note": note}
     if note:
-        return {**row, "note": note}
-    mean, half = interval(share for share, _ in runs)
-    figures = {"share": f"{mean:.4f}", "half_width": f"{half:.4f}", "seconds": f"{np.median([s for _, s in runs]):.2f}"}
-    return {**row, **figures, "runs": len(runs), "note": ""}
+        return row
+    found = [labels for labels, _ in runs]
+    mean, half = interval(igraph_of(name).modularity(labels) / most for labels in found)
+    figures = {
+        "share": mean,
+        "half_width": half,
+        "ari": agreement(found, theirs),
+        "nmi": agreement(found, theirs, "nmi"),
+        "between": agreement(found),
+    }
+    seconds = f"{np.median([seconds for _, seconds in runs]):.2f}"
+    return row | {column: f"{value:.4f}" for column, value in figures.items()} | {"runs": len(runs), "seconds": seconds}
 
 
 def best(rows: list[Row]) -> Row | None:
@@ -214,6 +226,22 @@ class Comparison:
         return f"{text}{':' if lost else '.'}\n\n{''.join(lines)}"
 
 
+def agreements(table: ResumableTable, epsilon: float) -> str:
+    """ARI and NMI with Louvain, and the ARI between runs, for every graph and method."""
+    lines = []
+    for name in GRAPHS:
+        rows = [table.rows.get((name, str(epsilon), method)) for method in METHODS]
+        if any(row and row["ari"] for row in rows):
+            theirs = louvain(name)[1]
+            own = f"{agreement(theirs):.2f} / {agreement(theirs, method='nmi'):.2f}"
+            lines.append((name, own, *(agreeing(row) if row else "" for row in rows)))
+    return markdown_table(("graph", "Louvain itself", *METHODS), lines)
+
+
+def agreeing(row: Row) -> str:
+    return " / ".join(f"{float(row[column]):.2f}" for column in AGREEMENT) if row["ari"] else row["note"]
+
+
 def times(table: ResumableTable) -> str:
     """Seconds of a run, by method, and what was not finished."""
     lines = []
@@ -243,6 +271,13 @@ def write_page(table: ResumableTable) -> None:
         "can be promised. `*` has the exact range of its score (5/2) in place of that of the paper (6); `4 x 4` are "
         "two levels of four parts, `8` is one level.\n\n"
         f"{chains.table()}\n{chains.verdict()}\n"
+        "## Agreement\n\nModularity does not say whether communities are the same: many partitions have nearly the "
+        "same. A cell has the adjusted Rand index with Louvain's communities / the normalised mutual information with "
+        "them / the adjusted Rand index between runs. Louvain's agreement with itself (index / information) is the "
+        "most that can be asked for. A random partition has an index of 0. Graphs that are missing have not been "
+        "measured.\n\n"
+        + "".join(f"### Epsilon {epsilon:g}\n\n{agreements(table, epsilon)}\n" for epsilon in _SHOWN)
+        + "## Time\n\n"
         f"Processor seconds of one run, on a shared machine:\n\n{times(table)}"
     )
     (RESULTS / "communities_peers.md").write_text(text)
@@ -252,12 +287,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=GRAPHS)
     parser.add_argument("--again", choices=METHODS)
+    parser.add_argument("--shown", action="store_true")
     options = parser.parse_args()
     table = ResumableTable(RESULTS / "communities_peers.csv", ("graph", "epsilon", "method"), COLUMNS)
     with table.writing():
-        table.drop(lambda row: row["method"] == options.again)
+        table.drop(lambda row: row["method"] == options.again and options.only in (None, row["graph"]))
         methods = [options.again] if options.again else METHODS
-        cells = itertools.product([options.only] if options.only else GRAPHS, EPSILONS, methods)
+        epsilons = _SHOWN if options.shown else EPSILONS
+        cells = itertools.product([options.only] if options.only else GRAPHS, epsilons, methods)
         for method in METHODS.values():  # compiled or loaded once, not in every process
             with contextlib.suppress(peers.InfeasibleError):
                 method(graph(GRAPHS[0]), 8.0, np.random.default_rng(0))

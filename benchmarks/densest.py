@@ -242,7 +242,7 @@ HEADER = (
 
 def main() -> None:
     lines = [line for name in REAL for line in cells(name, graph_of(name))]
-    fresh = [line for name, A in made(2029).items() for line in cells(name, A)]
+    fresh = [line for name, A in made(2033).items() for line in cells(name, A)]
     judged = [(float(str(line[5]).split()[0]), line) for line in lines + fresh if line[5] != "-"]
     wins = sum(share >= max(map(float, line[6:10])) for share, line in judged)
     about = (

@@ -24,13 +24,18 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.count_noise import ladder_offset
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.counts.subgraphs import COUNTS
-from dpgraph.releases.subgraphs import subgraphs_of
+from dpgraph.releases.subgraphs import (
+    release_by_ladder,
+    release_by_local_bounds,
+    release_by_smooth_sensitivity,
+    subgraphs_of,
+)
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 
 GRAPHS = ("email-Eu-core", "ca-HepTh", "wiki-Vote", "ego-Facebook", "fb100-Rice31", "email-Enron")
 PATTERNS = ("triangle", "wedge", "3-star", "4-cycle", "4-clique")
 RUNS = 201
+DELTA = 1e-6
 WIDTHS = (5, 30, 200, 2000)
 
 
@@ -40,13 +45,25 @@ def published_ladder(subgraphs, pattern, epsilon, seed):
     return subgraphs.count(pattern) + ladder_offset(widths, int(epsilon / 2 * 2**40), np.random.default_rng(seed))
 
 
-def released(subgraphs, pattern, epsilon, mechanism, seed):
-    delta = 1e-6 if mechanism == "local-sensitivity" else 0.0
+def opened(epsilon, mechanism, seed):
+    """A call, and what its parts are taken from."""
+    delta = DELTA if mechanism == "local-sensitivity" else 0.0
     call = open_call(
         epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(seed), staged=delta > 0
     )
-    part = call.stage(slack=delta) if delta else call
-    return COUNTS[mechanism].run(None, subgraphs, pattern, part, delta).value
+    return call, call.stage(slack=delta) if delta else call
+
+
+def released(subgraphs, pattern, part, mechanism, share=1.0):
+    if mechanism == "local-sensitivity":
+        return release_by_local_bounds(subgraphs, pattern, part.part(share), DELTA * share)
+    return {"ladder": release_by_ladder, "smooth": release_by_smooth_sensitivity}[mechanism](
+        subgraphs, pattern, part.part(share)
+    )
+
+
+def drawn(subgraphs, pattern, epsilon, mechanism, seed):
+    return released(subgraphs, pattern, opened(epsilon, mechanism, seed)[1], mechanism).value
 
 
 def own_seeds(label):
@@ -76,10 +93,10 @@ def table(epsilon):
                 median_error(draw, exact, own_seeds(f"{name} {pattern} {k}"))
                 for k, draw in enumerate(
                     (
-                        lambda seed, g=fixed, p=pattern: released(g, p, epsilon, "ladder", seed),
+                        lambda seed, g=fixed, p=pattern: drawn(g, p, epsilon, "ladder", seed),
                         lambda seed, g=fixed, p=pattern: published_ladder(g, p, epsilon, seed),
-                        lambda seed, g=fixed, p=pattern: released(g, p, epsilon, "smooth", seed),
-                        lambda seed, g=fixed, p=pattern: released(g, p, epsilon, "local-sensitivity", seed),
+                        lambda seed, g=fixed, p=pattern: drawn(g, p, epsilon, "smooth", seed),
+                        lambda seed, g=fixed, p=pattern: drawn(g, p, epsilon, "local-sensitivity", seed),
                     )
                 )
             ]
@@ -186,20 +203,12 @@ def intervals(seed, runs):
 
 def _estimate(frozen, patterns, epsilon, mechanism, seed):
     """The transitivity, or one count, of counts that are known, as the public functions release it."""
-    delta = 1e-6 if mechanism == "local-sensitivity" else 0.0
-    call = open_call(
-        epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(seed), staged=delta > 0
-    )
-    part = call.stage(slack=delta) if delta else call
-    shares = dict(zip(patterns, (0.7, 0.3) if len(patterns) == 2 else (1.0,), strict=True))
-    released = {
-        pattern: COUNTS[mechanism].run(None, frozen[pattern], pattern, part.part(share), delta * share)
-        for pattern, share in shares.items()
-    }
+    call, part = opened(epsilon, mechanism, seed)
+    found = {pattern: released(frozen[pattern], pattern, part, mechanism, 1 / len(patterns)) for pattern in patterns}
     counts = PrivateCounts(
-        {name: count.value for name, count in released.items()},
-        dict.fromkeys(released, 0.0),
-        {name: count.noise for name, count in released.items()},
+        {name: count.value for name, count in found.items()},
+        dict.fromkeys(found, 0.0),
+        {name: count.noise for name, count in found.items()},
         mechanism,
         call.report(),
     )

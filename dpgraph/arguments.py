@@ -53,7 +53,7 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None) ->
 
 def check_positive(name: str, value: Any) -> float:
     """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 < value < inf."""
-    return _inside(name, value, 0 < as_number(value) < math.inf, "positive and finite")
+    return _inside(name, value, 0 < as_number(value) < math.inf, "a positive finite number")
 
 
 def check_nonnegative(name: str, value: Any) -> float:
@@ -96,7 +96,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def check_epsilon(epsilon: float) -> float:
     """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
-    needed = f"positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
+    needed = f"a positive finite number, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
     return _inside("epsilon", epsilon, _LEAST_EPSILON <= as_number(epsilon) <= _MOST_EPSILON, needed)
 
 

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 from dpgraph.problems.counts.subgraphs import Ladder as Ladder
 from dpgraph.problems.counts.subgraphs import LocalSensitivity as LocalSensitivity
 from dpgraph.problems.counts.subgraphs import Smooth as Smooth
+from dpgraph.problems.embedding.strategies import CommunityBlocks as CommunityBlocks
 from dpgraph.problems.matrices.subspace_strategies import Projector as Projector
 from dpgraph.problems.options import BoundedIterates as BoundedIterates
 from dpgraph.problems.options import Coherence as Coherence
@@ -58,8 +59,9 @@ CutMechanism: TypeAlias = (
 )
 #: Of a normalized adjacency, and of similarities.
 EmbeddingMechanism: TypeAlias = (
-    Literal["auto", "coherence", "gaussian", "noisy-power", "randomized-response"]
+    Literal["auto", "coherence", "gaussian", "noisy-power", "randomized-response", "communities"]
     | CoherentAdjacency
+    | CommunityBlocks
     | Gaussian
     | NoisyPower
     | RandomizedResponse
@@ -83,6 +85,7 @@ __all__ = [
     "BoundedIterates",
     "Coherence",
     "CoherentAdjacency",
+    "CommunityBlocks",
     "EllipsoidNoise",
     "FactorizationNoise",
     "Gaussian",

@@ -121,7 +121,7 @@ class Residual:
 
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
-    share: float = 0.008  # Share of epsilon for each of |h|^2, h'Ah and |Ah - q h|^2
+    share: float = 0.008  # Share of epsilon, or of 12, for each of |h|^2, h'Ah and |Ah - q h|^2
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
 
 
@@ -179,7 +179,7 @@ class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
-    width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
+    width_share: float = 0.1  # Share of epsilon for each published width; their precision makes intervals narrow
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -748,3 +749,23 @@ def test_numbers_with_zeros_in_front_are_names_that_keep_them(write, monkeypatch
         for nodes in (500, [12, 345, 49301]):
             with pytest.raises(DatasetError, match=r"line 2: .*Say labels=int if 007"):
                 datasets.read_sparse(write(staff), nodes=nodes)
+
+
+def test_columns_that_are_called_as_ends_are_not_passed_over(write, tmp_path):
+    """A date or the number of a message would be a vertex, and published."""
+    taken = {"a,b": (0, 1), "id,source,target": (1, 2), "To,From": (0, 1), "From Address,To Address": (0, 1)}
+    for header, (first, second) in taken.items():
+        width = header.count(",") + 1
+        rows = [[f"{name}{k}" for k in range(width)] for name in ("x", "y")]
+        path = write("\n".join([header, *map(",".join, rows)]))
+        assert edges(datasets.read_edgelist(path, header=True)) == {
+            frozenset((row[first], row[second])) for row in rows
+        }
+    for header in ("Date,From,To", "message_id,Sender,Recipient", "caller,day,callee", "from,sent,to"):
+        text = f"{header}\nu,v,w\nw,u,v\n"
+        pl.read_csv(text.encode()).write_parquet(tmp_path / "g.parquet")
+        for path, header_line in ((write(text), "auto"), (write(text), True), (tmp_path / "g.parquet", "auto")):
+            with pytest.raises(DatasetError, match="columns= names both ends"):
+                datasets.read_edgelist(path, header=header_line)
+        assert edges(datasets.read_edgelist(write(text), columns=header.split(",")[:2]))
+        assert len(datasets.read_edgelist(write(text), header=False)) == 5

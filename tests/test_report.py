@@ -17,6 +17,7 @@ from dpgraph.denoise.degree_tails import decreasing
 from dpgraph.denoise.ratios import Noise, ratio_interval
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.report import facts, sections
+from dpgraph.interfaces.report.charts import community_map
 from dpgraph.interfaces.report.facts import NOISE, Fact
 from dpgraph.interfaces.report.page import _words
 from tests.about import about
@@ -106,6 +107,9 @@ def test_edges_bound_triangles_and_a_degree_that_a_share_of_the_vertices_has():
         for share in (0.5, 0.1):
             assert degree_of_share(G, share) <= 2 * m // math.ceil(share * n)
     assert facts._triangles(Exact(10, 10, wide=99), 5)[1:] == (10, 10)  # a clique: both bounds are met
+    noisy = Exact(10, 30, wide=9)
+    noisy.ends["triangle"] = (0, 60)
+    assert Fact("triangles", *facts._triangles(noisy, 20), most=1140.0).shown == "at most 10"
 
 
 class Exact:
@@ -153,6 +157,15 @@ def test_degrees_of_a_share_of_the_vertices_are_within_their_ranges_as_often_as_
         with about(len(G), held):
             assert min(held.values()) >= 90  # of 95 expected; below 90 with probability 0.01
             assert said > 100
+
+
+def test_a_line_of_the_map_joins_no_groups_by_noise():
+    """Between the sixteen groups there is nothing: at two standard deviations three of 120 pairs would seem joined."""
+    G = nx.disjoint_union_all([nx.complete_graph(12)] * 16)
+    maps = [community_map(dpgraph.report(G, epsilon=6.0, rng=run).communities) for run in range(8)]
+    assert sum("<path d=" in drawn for drawn in maps) <= 2
+    joined = nx.complete_multipartite_graph(60, 60)
+    assert "<path d=" in community_map(dpgraph.private_communities(joined, epsilon=6.0, communities=2, rng=0))
 
 
 def test_the_parts_add_up_to_the_whole_budget_which_is_debited_once():

@@ -164,3 +164,10 @@ def test_entries_are_looked_at_after_the_debit_and_a_private_number_of_records_m
     assert accountant.spent.epsilon == pytest.approx(1.0)
     none = PrivatePCA(epsilon=1.0, adjacency="add-remove", n_records=10).fit(np.zeros((0, 2)))
     assert none.components_.shape == (2, 2)
+
+
+def test_a_frame_of_points_carries_the_vertices():
+    G = nx.relabel_nodes(nx.planted_partition_graph(2, 30, 0.5, 0.05, seed=1), lambda v: f"n{59 - v}")
+    points = PrivateSpectralEmbedding(2, epsilon=4.0).set_output(transform="pandas").fit_transform(G)
+    assert list(points.index) == list(G)
+    assert points.shape == (60, 2)

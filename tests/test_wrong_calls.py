@@ -102,7 +102,7 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight="weight", max_weight=0, **pay), "positive number"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=dpgraph.FileAccountant), "PrivacyAccountant or"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng=np.random.RandomState(3), **pay), "Generator"),
-    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, resolution=-1, **pay), "resolution must be positive"),
+    (lambda pay: dpgraph.private_communities(CLUB, epsilon=1, resolution=-1, **pay), "resolution must be a positive"),
     (lambda pay: dpgraph.private_max_k_cut(CLUB, 1, epsilon=1, **pay), "from 2 to 256"),
     (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, delta=1e-6, mechanism=dpgraph.strategies.Coherence, **pay),
      "options object"),
@@ -164,7 +164,8 @@ LINES = [
     ("degrees latin.csv --epsilon 1 --encoding utf9", "usual are cp1252"),
     ("degrees table.json --epsilon 1", "json.load"),
     ("degrees missing.csv --epsilon 1", "no such file"),
-    ("degrees dates.csv --epsilon 1 --nodes staff.txt --header yes", "'Date' and 'From'; --columns names others"),
+    ("degrees dates.csv --epsilon 1 --header yes", "two others are called From and To: --columns names both ends"),
+    ("degrees who.csv --epsilon 1 --nodes staff.txt --header yes", "'Date' and 'Who'; --columns names others"),
     ("degrees dates.csv --epsilon 1 --columns From", "two names with a comma"),
     ("degrees over.csv --epsilon 1 --columns From,To", "a quote may be missing"),
     ("degrees padded.csv --epsilon 1 --nodes 500", "Say --labels int if 007 is the vertex 7"),
@@ -217,6 +218,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "ok.csv": "source,target\n1,2\n2,3\n",
         "staff.txt": "\n".join(STAFF),
         "dates.csv": "Date,From,To\n2024-01-05,ann,bob\n2024-01-06,cem,ann\n",
+        "who.csv": "Date,Who,Whom\n2024-01-05,ann,bob\n2024-01-06,cem,ann\n",
         "graph.graphml": "\n".join(nx.generate_graphml(nx.path_graph(["eva", "fay"]))),
         "book.xlsx": "PK\3\4\0",
         "header.csv": "source,target\n",
@@ -249,6 +251,11 @@ def test_a_budget_is_named_before_or_after_the_command_and_a_table_goes_to_stand
         assert pl.read_csv(out.encode()).columns == ["node", "degree"]
         assert "noise scale" in err
     assert budget.spent.epsilon == 1.5
+    for name in ("output", "report"):
+        assert main(["report", "five-cycle", "--epsilon", "2", f"--{name}", "-"]) == 0
+        out, _ = capsys.readouterr()
+        found = pl.read_csv(out.encode())["name"] if name == "output" else json.loads(out)["result"]["facts"]["name"]
+        assert found[0] == "connections"
     assert main([*named, *rest, "--budget", "other.db"]) == 2
     assert "two files" in capsys.readouterr().err
 

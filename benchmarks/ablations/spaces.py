@@ -45,6 +45,7 @@ MATRICES = (
     subspace(partial(rectangular_bulk, 300, 400, 2, 250.0, False), 15, 4.0),
     subspace(partial(wishart, 110, 4000), 8, 1.0),
     subspace(partial(wishart, 80, 9000), 10, 1.0),
+    subspace(partial(symmetric_bulk, 450, 2, 200.0, False), 25, 8.0),
 )
 
 
@@ -137,6 +138,7 @@ ABLATIONS = [
     numbers(T.KRYLOV, "8", MATRICES, first=8),
     numbers(T.KRYLOV, "48", MATRICES, most=48),
     numbers(T.KRYLOV, "0.01", MATRICES, seen=0.01),
+    numbers(T.KRYLOV, "0: loud directions go", MATRICES, harmless=0.0),
     numbers(P, "12 products", (*PRODUCTS, *PLAIN), iterations=0.0, least=12),
     numbers(P, "0: none", (*PRODUCTS, *PLAIN), extra=0),
     numbers(P, "0", (*PRODUCTS, *PLAIN), least_mu=0.0),

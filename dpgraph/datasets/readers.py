@@ -27,6 +27,7 @@ from dpgraph.datasets.rows import (
     open_table,
     parse_gset,
     parse_rows,
+    usual_ends,
 )
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.edge_tables import (
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 Format = Literal["auto", "edgelist", "gset", "gml", "graphml", "gexf", "pajek", "node-link", "metis", "matrix-market"]
 Nodes = Literal["file"] | int | Iterable[Hashable]
-#: Columns of a Parquet file that hold the ends of an edge, where there are some of these names.
-_ENDS = ("source", "target")
 
 
 def read_edgelist(  # noqa: PLR0913
@@ -106,8 +105,9 @@ def read_edgelist(  # noqa: PLR0913
     encoding : str, default "utf-8"
         How the text is written, such as "cp1252" for files of older Windows programs. UTF-16 is known by its mark.
     columns : tuple of two str, optional
-        The columns that hold the two ends of an edge, by their names in the header line. By default the first two; in a
-        Parquet file those called source and target, if there are such.
+        The columns that hold the two ends of an edge, by their names in the header line. By default those called source
+        and target, if there are such, or the first two. Where two others have usual names (From and To, say) you are
+        asked.
     progress : bool, default False
         Show on stderr what has been done: the file is read, its lines are edges, the graph is built.
 
@@ -282,7 +282,7 @@ class Reading:
     def _parquet(
         self, path: AnyPath, vertices: tuple[Hashable, ...] | None
     ) -> tuple[EdgeList, Callable[[], EdgeSummary] | None]:
-        """A table of Parquet, whose ends are the columns source and target, or else the first two."""
+        """A table of Parquet."""
         import polars as pl
 
         if not Path(path).is_file():
@@ -293,8 +293,7 @@ class Reading:
             raise Malformed("expected a valid Parquet file") from None
         if len(frame.columns) < 2:
             raise Malformed("expected a table with a column for each end of an edge; it has fewer columns")
-        usual = _ENDS if set(_ENDS) <= set(frame.columns) else (frame.columns[0], frame.columns[1])
-        ends = self.columns or usual
+        ends = self.columns or usual_ends(frame.columns) or (frame.columns[0], frame.columns[1])
         try:
             made = read_table(frame, ends, vertices, self.rules, self.weight)
         except (InvalidGraphError, InvalidParameterError) as error:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from array import array
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -33,6 +33,9 @@ _ZERO_FIRST = re.compile(rb"[\t\n ,;]0[0-9]")
 #: Delimiters of files with quoted fields, and the lines that a field goes on over, at most.
 _QUOTING, _MOST_LINES = (",", ";"), 100
 _OPEN = "expected a quoted field to end, with a double quote, within 100 lines; a quote may be missing"
+#: Words for the two ends of an edge; more words may stand beside them in the name of a column: From Address.
+_ENDS = ("source target", "src dst", "from to", "sender recipient", "sender receiver", "caller callee", "payer payee")
+_MORE = frozenset({"address", "email", "e", "mail", "id", "name", "node", "user", "vertex"})
 _ARROWS = ("->", "<->", "--", "<-", "=>", "→")
 #: Texts of fewer bytes go line by line: importing polars takes longer.
 _LARGE_TEXT = 2**18
@@ -107,6 +110,8 @@ def open_table(
     if first[:4].lower() == b"sep=" and len(first.strip()) == 5:  # a word of spreadsheets to each other
         table = Table(text, chr(first[4])).below(text.count(b"\n", 0, text.index(first)) + 1)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
+    if columns is None and header is not False:
+        columns = usual_ends(fields, number)
     if columns is not None:
         if header is False or any(fields.count(name) != 1 for name in columns):
             raise Malformed("expected a header line with the two names in columns=, each once", number or None)
@@ -124,6 +129,25 @@ def open_table(
     if labels is int and table.delimiter == "\t":
         table = replace(table, delimiter=None)
     return table, labels, doubtful and labels is str and len(fields) > 1
+
+
+def usual_ends(names: Sequence[str], line: int | None = None) -> tuple[str, str] | None:
+    """Columns that are called source and target, where the first two are no ends; Malformed for other such words."""
+    words = [
+        {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)} - _MORE if len(name) < 100 else set()
+        for name in names
+    ]
+    pairs = [pair for pair in (words_of.split() for words_of in _ENDS) if all({word} in words for word in pair)]
+    if not pairs or any(words[:2] in ([{u}, {v}], [{v}, {u}]) for u, v in pairs):
+        return None
+    first, second = (names[words.index({word})] for word in pairs[0])
+    if (first, second) != ("source", "target"):
+        raise Malformed(
+            f"the first two columns would be the ends of an edge, but two others are called {first} and {second}: "
+            "columns= names both ends. No budget was spent",
+            line,
+        )
+    return first, second
 
 
 def _is_header(first: list[str], second: list[str], labels: Labels, weight: str | None, number: int) -> bool:

@@ -91,8 +91,10 @@ class Edges:
 
     def _positions(self, column: Any, labels: Any) -> IntArray:
         """Positions of vertices, -1 for what is none; `labels` is None if they are numbers, else an index of pandas."""
+        if column.dtype.kind == "O" and (labels is None or labels.dtype.kind in "iuf"):  # files hold texts
+            column = column.mask(column.astype(str).str.match(r"\+|-?0[0-9]|-0$"))  # 007 is no vertex 7
         if labels is not None:
-            known = _numbers(column) if labels.dtype.kind in "iuf" else column  # files hold texts
+            known = _numbers(column) if labels.dtype.kind in "iuf" else column
             return np.asarray(labels.get_indexer(known), dtype=np.int64)
         if column.dtype.kind in "iu" and not column.hasnans:
             numbers = column.to_numpy()

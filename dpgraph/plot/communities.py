@@ -225,14 +225,20 @@ def _draw_vertices(axes: Axes, places: FloatArray, labels: IntArray, degrees: Fl
 
 def _draw_ties(axes: Axes, weights: FloatArray, centres: FloatArray, labels: IntArray, privacy: Any) -> str:
     """Lines between communities, their width the root of the weight, where this stands out of its noise."""
-    noise = privacy.half_width([entry.name for entry in privacy.entries if entry.name.startswith("weights")][-1])
-    between = np.triu(weights, 1)
-    shown = np.where(between > noise, between, 0.0)
+    shown = clear_ties(weights, privacy)
     for a, b in np.argwhere(shown):
         width = _THICKEST * np.sqrt(shown[a, b] / weights.max())
         axes.plot(*centres[[a, b]].T, color=PALE, linewidth=width, zorder=1)
     size = f"{len(weights)} communities of {int(labels.size):,} vertices"
     return f"{size}, lines up to weight {shown.max():,.0f}" if shown.any() else size
+
+
+def clear_ties(weights: FloatArray, privacy: Any) -> FloatArray:
+    """Weights above the diagonal that stand out of their noise: one that is all noise does so once in 20 pictures."""
+    line = [entry.name for entry in privacy.entries if entry.name.startswith("weights")][-1]
+    pairs = max(len(weights) * (len(weights) - 1) / 2, 1)
+    between = np.triu(weights, 1)
+    return np.where(between > privacy.half_width(line, 1 - 2 * 0.05 / pairs), between, 0.0)
 
 
 def _draw_sample(

@@ -225,7 +225,8 @@ def private_communities(  # noqa: PLR0913
     sweeps and the estimates are functions of these releases.
 
     *Accuracy.* What counts is epsilon times the average degree: from about 40 on, communities have most of the
-    modularity that Louvain finds without privacy, and below 10 little can be found. docs/communities.md has tables.
+    modularity that Louvain finds without privacy, and below 10 little can be found. Below 50 two runs hardly agree on
+    which vertices belong together, whatever the modularity. docs/communities.md has tables.
 
     References
     ----------

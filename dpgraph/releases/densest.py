@@ -26,7 +26,8 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
 
     In a round the vertices stand in a public order, and each releases how many of its edges lead to vertices before it.
     Sums of these over the first k vertices estimate the edges among them, for every k. What the rounds release gives
-    the order of the next one.
+    the order of the next one. Of the best first k, those are left out that seem to have fewer edges inside than the
+    density: without them it would be larger.
 
     Notes
     -----
@@ -45,13 +46,14 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
         DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
     )
     score = release_degrees(graph, degrees).value
-    best: tuple[float, IntArray] = (-math.inf, np.arange(graph.n_vertices))
+    most, chosen = -math.inf, np.arange(graph.n_vertices)
     for number in range(1, rounds + 1):
         order = np.argsort(-score, kind="stable")
         read = _release_round(graph, order, number, counts.equal_part(rounds))
-        best = max(best, _best_prefix(order, read), key=lambda found: found[0])
-        score = _edges_inside(order, read, score)
-    chosen = best[1]
+        surely, prefix = _best_prefix(order, read)
+        if surely > most:
+            most, chosen = surely, _without_the_loose(prefix, read, score)
+        score[order] = _edges_inside(order, read, score)
     inside = np.zeros(graph.n_vertices, dtype=bool)
     inside[chosen] = True
     indicator = inside.astype(np.float64)
@@ -92,8 +94,21 @@ def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray]:
     return float(surely[best] * counts.std), order[: best + 1]
 
 
+def _without_the_loose(prefix: IntArray, counts: Released, score: FloatArray) -> IntArray:
+    """Those of a prefix with as many edges to others of it as it has for each vertex: all have, of a densest set.
+
+    Estimates are moved to their mean, by the part of their variance that is noise: their own, and what is taken for as
+    much, of the numbers of later vertices. In units of the noise.
+    """
+    inside = _edges_inside(prefix, counts, score) / counts.std
+    mean, spread = float(inside.mean()), float(inside.var())
+    likely = mean + max(1 - 2 / max(spread, 1.0), 0.0) * (inside - mean)
+    kept = likely >= float((counts.value[prefix] / counts.std).sum()) / prefix.size
+    return prefix[kept] if kept.any() else prefix
+
+
 def _edges_inside(order: IntArray, counts: Released, score: FloatArray) -> FloatArray:
-    """Estimate how many edges each vertex has among the vertices that are peeled last.
+    """Estimate how many edges each vertex of an order, or of its prefix, has to all others there; in that order.
 
     It is known how many edges a vertex has to those before it, not which they are: each edge is taken to lead to
     earlier vertices in proportion to `score`, their degrees or the estimates of the round before. The estimate of a
@@ -102,6 +117,4 @@ def _edges_inside(order: IntArray, counts: Released, score: FloatArray) -> Float
     read = counts.value[order] / counts.std
     size, sent = np.maximum(score[order] / counts.std, 1.0), np.zeros(order.size)  # less than the noise says nothing
     sent[1:] = np.maximum(read[1:], 0.0) / np.cumsum(size)[:-1]
-    found = np.empty(order.size)
-    found[order] = (read + size * (np.cumsum(sent[::-1])[::-1] - sent)) * counts.std
-    return found
+    return np.asarray((read + size * (np.cumsum(sent[::-1])[::-1] - sent)) * counts.std)

@@ -40,7 +40,7 @@ def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
     """Refuse an epsilon of which the share of a pattern has a part that is too small for a release."""
     for pattern, share in shares.items():
         order = ORDERS[pattern]
-        part = min(1 - order**2 * COUNTS.width_share, order * COUNTS.width_share or 1.0)
+        part = min(1 - order * COUNTS.width_share, COUNTS.width_share if order else 1.0)
         ladder.check_counts(epsilon * share * part * _ROUNDED)
 
 
@@ -92,8 +92,8 @@ def _floor(call: Call) -> int:
 
 
 def _count_part(call: Call, order: int) -> Call:
-    """What the widths leave to the count: each of `order` takes `order` shares, as earlier ones need later ones."""
-    return call.part(1 - order**2 * COUNTS.width_share)
+    """What the widths leave to the count."""
+    return call.part(1 - order * COUNTS.width_share)
 
 
 def _raised_and_released(
@@ -104,7 +104,7 @@ def _raised_and_released(
     widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
     found: list[tuple[int, int]] = []
     for j in range(order):
-        part = call.part(order * COUNTS.width_share)
+        part = call.part(COUNTS.width_share)
         found.append(_on_ladder(f"{pattern}, width {j}", widths[j], widths[j + 1 :], floor, part))
     published = ladder.raised_widths((*(value for value, _ in found), 1), floor)
     return widths, published, tuple(exponent for _, exponent in found)

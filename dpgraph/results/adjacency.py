@@ -36,7 +36,7 @@ class PrivateNormalizedAdjacency(TableResult):
         tau.
     lower : float
         Lower bound m on min_i (d_i + tau) that the noise scales rely on; only the floor of `scale` with
-        "noisy-power" and "randomized-response".
+        "noisy-power", "randomized-response" and "communities".
     basis : ndarray, shape (n, r)
         Q, orthonormal.
     core : ndarray, shape (r, r)
@@ -44,9 +44,9 @@ class PrivateNormalizedAdjacency(TableResult):
         "randomized-response", of which a hundredth is left.
     spectrum : ndarray
         Noisy leading |eigenvalues|, one more than the largest rank considered; those of the core with
-        "noisy-power" and "randomized-response".
+        "noisy-power", "randomized-response" and "communities".
     mechanism : str
-        ``"coherence"``, ``"gaussian"``, ``"noisy-power"`` or ``"randomized-response"``.
+        ``"coherence"``, ``"gaussian"``, ``"noisy-power"``, ``"randomized-response"`` or ``"communities"``.
     max_weight : float
         Public bound on a weight.
     privacy : PrivacyReport

@@ -281,8 +281,13 @@ def verify_csp(data: dict[str, Any]) -> tuple[Fraction, Fraction]:
     value = sum((table[labels[u]][labels[v]] for u, v, table in tables), Fraction(0))
     numbers = [x for _, _, table in tables for row in table for x in row]
     proof = data["proof"]
-    if "order" in proof:
-        bound = eliminated(n, q, tables, proof["order"])
+    if "search" in proof:
+        bound = searched(n, q, tables, proof)
+    elif "order" in proof:
+        factors, scale = as_whole(q, tables)
+        rest, total = eliminated(q, factors, proof["order"])
+        need(not rest, "the order misses a variable")
+        bound = Fraction(total, scale)
     elif "shifts" in proof:
         bound = reparametrised(n, q, tables, proof["shifts"])
     else:
@@ -292,19 +297,26 @@ def verify_csp(data: dict[str, Any]) -> tuple[Fraction, Fraction]:
     return value, floored(bound, numbers)
 
 
-def eliminated(n: int, q: int, tables: list[Any], order: list[int]) -> Fraction:
-    """The largest value, by taking the maximum over one variable after the other (Dechter 1999)."""
-    need(sorted(order) == list(range(n)), "the order misses a variable")
+Factors = list[tuple[tuple[int, ...], Any]]  # variables in increasing order, and a table of them
+
+
+def as_whole(q: int, tables: list[Any]) -> tuple[Factors, int]:
+    """The tables in whole numbers, and how many of these are 1."""
     scale = max([x.denominator for _, _, table in tables for row in table for x in row], default=1)
     whole = [((u, v), [[int(x * scale) for x in row] for row in table]) for u, v, table in tables]
     kind: Any = np.int64 if sum(max(map(abs, itertools.chain(*t))) for _, t in whole) < 2**62 else object
-    factors: list[tuple[tuple[int, ...], Any]] = [(scope, np.array(table, dtype=kind)) for scope, table in whole]
+    return [(scope, np.array(table, dtype=kind).reshape(q, q)) for scope, table in whole], scale
+
+
+def eliminated(q: int, factors: Factors, order: list[int]) -> tuple[Factors, int]:
+    """What is left by taking the maximum over one variable after the other (Dechter 1999), and the constant."""
+    need(len(set(order)) == len(order), "a variable is eliminated twice")
     total = 0
     for v in order:
         mine = [factor for factor in factors if v in factor[0]]
         factors = [factor for factor in factors if v not in factor[0]]
         scope = tuple(sorted({u for variables, _ in mine for u in variables} - {v}))
-        joint = np.zeros((1,) * (len(scope) + 1), dtype=kind)
+        joint = np.zeros((1,) * (len(scope) + 1), dtype=mine[0][1].dtype if mine else np.int64)
         for variables, table in mine:  # both in increasing order, but for v, which comes last
             shape = [q if u in variables else 1 for u in (*scope, v)]
             joint = joint + np.moveaxis(table, variables.index(v), -1).reshape(shape)
@@ -313,7 +325,7 @@ def eliminated(n: int, q: int, tables: list[Any], order: list[int]) -> Fraction:
             factors.append((scope, best))
         else:
             total += int(best)
-    return Fraction(total, scale)
+    return factors, total
 
 
 def reparametrised(n: int, q: int, tables: list[Any], shifts: list[Any]) -> Fraction:
@@ -328,6 +340,152 @@ def reparametrised(n: int, q: int, tables: list[Any], shifts: list[Any]) -> Frac
         single[u] = [x + y for x, y in zip(single[u], f, strict=True)]
         single[v] = [x + y for x, y in zip(single[v], g, strict=True)]
     return total + sum(max(labels) for labels in single)
+
+
+def searched(n: int, q: int, tables: list[Any], proof: dict[str, Any]) -> Fraction:
+    """The limit of a search, once its steps have shown that nothing is worth more.
+
+    Some variables are eliminated; shares of the tables that are left are moved to labels; the rest is divided.
+    """
+    alike = all(np.array_equal(t := np.array(table), np.where(np.eye(q, dtype=bool), t[0, 0], t[0, -1]))
+                for *_, table in tables)  # fmt: skip
+    factors, scale = as_whole(q, tables)
+    divisor = math.gcd(*(int(x) for _, table in factors for x in table.ravel()))
+    factors, total = eliminated(q, factors, proof["order"])
+    shares = [(u, v, [Fraction(x) for x in f], [Fraction(x) for x in g]) for u, v, f, g in proof["shifts"]]
+    limit = Fraction(proof["limit"]) * scale
+    finer = max([(x * scale).denominator for *_, f, g in shares for x in (*f, *g)] + [limit.denominator])
+    single = {i: np.zeros(q, np.int64) for i in range(n) if i not in proof["order"]}
+    pair: dict[tuple[int, int], Any] = {}
+    need(sum(int(np.abs(table).max()) for _, table in factors) * finer < 2**58, "numbers are too far apart")
+    for scope, table in factors:
+        if len(scope) == 1:
+            single[scope[0]] += finer * table
+        else:
+            need(len(scope) == 2, "an elimination leaves a table of three variables")
+            pair[scope[0], scope[1]] = pair.get((scope[0], scope[1]), 0) + finer * table
+    for u, v, *given in shares:
+        f, g = (np.array([int(x * scale * finer) for x in share]) for share in given)
+        need((u, v) in pair and len(f) == len(g) == q, "a share is of no table")
+        need(max(np.abs(f).max(), np.abs(g).max()) < 2**58, "numbers are too far apart")
+        pair[u, v] = pair[u, v] - f[:, None] - g
+        single[u], single[v] = single[u] + f, single[v] + g
+    top = total * finer + sum(int(t.max()) for t in (*pair.values(), *single.values()))
+    costs = Costs({i: t.max() - t for i, t in single.items()}, {uv: t.max() - t for uv, t in pair.items()})
+    need(
+        replayed(costs, proof["search"], top - int(limit * finer) - divisor * finer + 1, alike), "a search is not over"
+    )
+    return limit / scale
+
+
+_NEVER = 2**60  # the cost of a label that is out of the question
+
+
+class Costs:
+    """What is left to decide in whole numbers >= 0: `least` for everything, labels, and pairs of labels."""
+
+    def __init__(self, single: dict[int, Any], pair: dict[tuple[int, int], Any], least: int = 0, used: int = 0) -> None:
+        self.single, self.pair, self.least, self.used = dict(single), dict(pair), least, used
+
+    def near(self, i: int) -> list[tuple[int, Any]]:
+        """Neighbours of a variable, and tables with its labels first."""
+        pairs = [(uv, t) for uv, t in self.pair.items() if i in uv]
+        return [(v, t) if u == i else (u, t.T) for (u, v), t in pairs]
+
+    def put(self, i: int, j: int, table: Any) -> None:
+        """The table of two variables."""
+        self.pair[min(i, j), max(i, j)] = table if i < j else table.T
+
+    def settle(self, i: int, limit: int) -> Any:
+        """Move what all labels of i cost to everything, forbid those that cost too much: which are left."""
+        mine = self.single[i]
+        common = int(mine.min())
+        self.least = limit if common >= _NEVER else self.least + common
+        self.single[i] = np.where((mine >= _NEVER) | (mine - common + self.least >= limit), _NEVER, mine - common)
+        return np.flatnonzero(self.single[i] < _NEVER)
+
+    def gains(self, i: int) -> list[tuple[int, Any, Any]]:
+        """Neighbours, tables, and what each label of i costs there whatever they do."""
+        return [(j, t, (t + self.single[j]).min(axis=1)) for j, t in self.near(i)]
+
+    def pull(self, i: int) -> None:
+        """Move to the labels of i all that their neighbours can pay."""
+        left = self.single[i] < _NEVER
+        for j, t, gain in self.gains(i):
+            paid = np.where(left[:, None], gain[:, None] - t, 0).max(axis=0, initial=0)
+            free = self.single[j] < _NEVER
+            self.single[j] = np.where(free, self.single[j] - paid, _NEVER)
+            self.put(i, j, np.where(left[:, None] & free, t + paid - gain[:, None], t))
+            self.single[i] = np.where(left, self.single[i] + gain, _NEVER)
+
+    def assign(self, i: int, a: int) -> None:
+        """Give a label that is left."""
+        self.least += int(self.single[i][a])
+        for j, t in self.near(i):
+            self.single[j] = np.minimum(self.single[j] + t[a], _NEVER)
+            del self.pair[min(i, j), max(i, j)]
+        del self.single[i]
+
+    def eliminate(self, i: int) -> None:
+        """Take the least over the labels of a variable of at most two neighbours."""
+        near, mine = self.near(i), self.single.pop(i)
+        for j, _ in near:
+            del self.pair[min(i, j), max(i, j)]
+        if len(near) == 1:
+            (j, t) = near[0]
+            self.single[j] = np.minimum(self.single[j] + (mine[:, None] + t).min(axis=0), _NEVER)
+        elif near:
+            (j, t), (k, s) = near
+            joint = (mine[:, None, None] + t[:, :, None] + s[:, None, :]).min(axis=0)
+            known = [table for v, table in self.near(j) if v == k]
+            self.put(j, k, joint + known[0] if known else joint)
+
+    def look(self, i: int, pulls: bool, limit: int) -> None:
+        """Everything that can be said of a variable as it stands."""
+        left = self.settle(i, limit)
+        if self.least < limit and len(left) > 1 and len(self.near(i)) > 2:
+            total = self.single[i] + sum(gain for *_, gain in self.gains(i))
+            self.single[i] = np.where(total + self.least >= limit, _NEVER, self.single[i])
+            if pulls:
+                self.pull(i)
+            left = self.settle(i, limit)
+        if self.least < limit and len(left) == 1:
+            self.assign(i, int(left[0]))
+        elif self.least < limit and len(self.near(i)) <= 2:
+            self.eliminate(i)
+
+
+def replayed(now: Costs, steps: list[int], limit: int, alike: bool) -> bool:
+    """Whether the steps of a search show that every assignment costs at least the limit.
+
+    Step 2 i, or 2 i + 1 with a pull, looks at variable i; -1, i, a gives it a label, and what is left without that
+    label comes afterwards. Where no permutation of the labels changes a value, those that no division has used yet
+    are all without a better assignment if one of them is.
+    """
+    waiting: list[Costs] = []
+    ahead = iter(steps)
+    while True:
+        while now.least >= limit:
+            if not waiting:
+                return next(ahead, None) is None
+            now = waiting.pop()
+        step = next(ahead, None)
+        if step is None:
+            return False
+        if step >= 0:
+            need(step // 2 in now.single, "a variable is decided already")
+            now.look(step // 2, step % 2 == 1, limit)
+            continue
+        i, a = next(ahead, -1), next(ahead, -1)
+        need(i in now.single and 0 <= a < len(now.single[i]) and now.single[i][a] < _NEVER, "a label is not left")
+        rest = Costs(now.single, now.pair, now.least, now.used)
+        fresh = [b for b in range(len(now.single[i])) if not now.used >> b & 1]
+        out = fresh if alike and a in fresh else [a]
+        rest.single[i] = now.single[i].copy()
+        rest.single[i][out] = _NEVER
+        waiting.append(rest)
+        now.assign(i, a)
+        now.used |= 1 << a
 
 
 def need_graph(data: dict[str, Any], path: str) -> None:
@@ -354,7 +512,7 @@ def main(arguments: list[str]) -> int:
         bound = verify(data)
         for graph in arguments[1:]:
             need_graph(data, graph)
-    except (Rejected, KeyError, IndexError, TypeError, ValueError) as wrong:
+    except (Rejected, LookupError, TypeError, ValueError, ArithmeticError) as wrong:
         print(f"REJECTED: {wrong}")
         return 1
     print(f"verified: {data['problem']} with n = {data['n']}, value {data['value']!r}, upper bound {data['bound']!r}")

@@ -33,12 +33,17 @@ def _shifted(diagonal: FloatArray) -> FloatArray:
     return diagonal - 2.0 * gamma / (1.0 - gamma) * float(diagonal.sum())
 
 
+def there_is_time(order: int) -> bool:
+    """Whether a dense factorisation may end before the time limit."""
+    return bool(time.monotonic() + order**3 / _OPERATIONS <= deadline())
+
+
 def _cholesky_completes(A: FloatArray) -> bool:
     """Factorise in place, a panel at a time: an interrupt does not wait for all of a large matrix."""
     if not np.all(A.diagonal() > 0.0):
         return False
-    if time.monotonic() + len(A) ** 3 / _OPERATIONS > deadline():
-        return False  # there is no time for it
+    if not there_is_time(len(A)):
+        return False
     for first in range(0, len(A), _PANEL):
         if time_is_up():
             return False

@@ -101,7 +101,31 @@ class ShiftProof:
         return {"shifts": np.ldexp(self.shares(), exponent).transpose(1, 0, 2).tolist()}
 
 
-Proof = CutProof | EliminationProof | ShiftProof
+@dataclass(frozen=True, eq=False)
+class SearchProof:
+    """The steps of a search of a 2-CSP, once it is made again to write them down.
+
+    `record` gives them, with the pairs of the tables that the elimination in this `order` leaves, what is moved to
+    their labels, and the value that nothing exceeds; None where they are too many: then there is a weaker proof.
+    """
+
+    order: list[int]
+    record: Callable[[], tuple[IntArray, FloatArray, float, IntArray] | None]
+    otherwise: ShiftProof
+
+    def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:
+        """As in the file."""
+        found = self.record()
+        if found is None:
+            return self.otherwise.nodes(data, exponent)
+        pairs, shares, limit, steps = found
+        first, second = np.ldexp(shares, exponent).tolist()
+        shifts = [[u, v, f, g] for (u, v), f, g in zip(pairs.tolist(), first, second, strict=True)]
+        limit = math.ldexp(limit, exponent)
+        return {"order": self.order, "shifts": shifts, "limit": limit, "search": steps.tolist()}
+
+
+Proof = CutProof | EliminationProof | ShiftProof | SearchProof
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +138,15 @@ class Certificate:
         What it proves: the upper bound, or a little more where rounding asks for that.
     """
 
-    instance: dict[str, Any] = field(repr=False)
+    instance: Callable[[], dict[str, Any]] = field(repr=False)
+    solved: dict[str, Any] = field(repr=False)
     proof: Proof = field(repr=False)
     exponent: int = field(repr=False)
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """What is saved; docs/sos.md says what stands in it."""
-        data: dict[str, Any] = {**self.instance, "inequalities": []}
+        data: dict[str, Any] = {**self.instance(), **self.solved, "inequalities": []}
         data["instance"] = check.fingerprint(data)
         data["proof"] = self.proof.nodes(data, self.exponent)
         claimed = data["bound"]

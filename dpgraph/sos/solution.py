@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,8 +78,8 @@ class ExactResult(Result):
         "lanczos" (holds with probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
     certificate : Certificate or None
         What proves a bound to others: ``certificate.save(path)``, then ``python -m dpgraph.sos.check PATH``. Its
-        ``certificate.bound`` is that of the relaxation where `upper_bound` owes something to seeds or to a search that
-        keeps no record. None where nothing of the kind is known: `uncertified` says why.
+        ``certificate.bound`` is that of the relaxation where `upper_bound` owes something to seeds or to a very long
+        search. None where nothing of the kind is known: `uncertified` says why.
     uncertified : str
         Why there is no certificate; empty where there is one.
     relaxation_value : float
@@ -142,11 +143,11 @@ class Solution(ExactResult):
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
-    def improved(self, objective: Objective, labels: IntArray, bound: float) -> Solution:
+    def improved(self, objective: Objective, labels: IntArray, bound: float, proof: Proof) -> Solution:
         """The better labels and the lower bound, which is proven, of these and its own."""
         better = labels if objective.value(labels) > self.value else self.labels
         lower, kind = (bound, "proven") if bound < self.upper_bound else (self.upper_bound, self.bound_kind)
-        proof = self.proof or self.uncertified
+        proof = proof if bound < self.upper_bound or self.proof is None else self.proof
         return Solution.of(objective, better, bound=lower, kind=kind, trace=self.trace, proof=proof)
 
     @classmethod
@@ -156,14 +157,14 @@ class Solution(ExactResult):
         trace = (TraceEntry(0, value, max(bound, value), 0.0, 0.0),)
         return cls.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
 
-    def shared(self, exponent: int = 0, instance: dict[str, Any] | None = None) -> dict[str, Any]:
+    def shared(self, exponent: int = 0, instance: Callable[[], dict[str, Any]] | None = None) -> dict[str, Any]:
         """What a result in the caller's names takes over, for values in units of ``2**exponent``.
 
-        With an `instance`, as in the file of a certificate, that of the solution too.
+        With an `instance`, as in the file of a certificate, its certificate too.
         """
         shared = {field.name: getattr(self, field.name) for field in fields(ExactResult)}
         shared |= {name: float(np.ldexp(shared[name], exponent)) for name in _IN_UNITS}
         if instance is not None and self.proof is not None:
             solved = {"solution": self.labels.tolist(), "value": shared["value"], "bound": shared["upper_bound"]}
-            shared["certificate"] = Certificate({**instance, **solved}, self.proof, exponent)
+            shared["certificate"] = Certificate(instance, solved, self.proof, exponent)
         return shared | {"trace": tuple(entry.scaled(exponent) for entry in self.trace)}

@@ -353,7 +353,8 @@ def test_a_folder_of_files_is_a_graph_of_named_vertices(client, edges, tmp_path,
     assert np.array_equal(found.values, one.values)
 
 
-FAULTS = {"a missing end": "7,", "a negative weight": "7,8,-1", "a word": "7,eight,1", "no vertex": f"7,{N},1"}
+FAULTS = {"a missing end": "7,", "a negative weight": "7,8,-1", "a word": "7,eight,1", "a padded number": "007,2,1"}
+FAULTS["no vertex"] = f"7,{N},1"
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))

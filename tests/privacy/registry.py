@@ -290,6 +290,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "noisy-power"},
             {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0},
             {"mechanism": "randomized-response"},
+            {"mechanism": "communities"},
             {"mechanism": "auto"},
         )
     ),

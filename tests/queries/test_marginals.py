@@ -215,7 +215,7 @@ def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, fa
         ({"degree": "high"}, "degree must be"),
         ({"data": np.zeros((5, 60), dtype=int), "degree": 4}, "moment matrix of side"),
         ({"adjacency": "swap"}, "adjacency must be"),
-        ({"tol": 0}, "tol must be positive"),
+        ({"tol": 0}, "tol must be a positive"),
         ({"categories": {7: [1, 2]}}, "do not exist"),
         ({"categories": {0: [1]}}, "at least two"),
         ({"categories": {0: ["x", "y"]}}, "declared categories"),

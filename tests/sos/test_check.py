@@ -15,7 +15,7 @@ import pytest
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import check, enumeration
 from dpgraph.sos.branching import prove
-from dpgraph.sos.csp import elimination, solver
+from dpgraph.sos.csp import elimination, search, solver
 
 
 def signed(graph, seed):
@@ -51,9 +51,17 @@ def solved():
     yield "order", max_2csp(tables(nx.random_labeled_tree(12, seed=1), 3, 5), **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "_LARGEST", 1)
-        patch.setattr(solver, "_ENTRIES", 0)  # no search, which keeps no record of its tree
+        patch.setattr(solver, "_ENTRIES", 0)  # no search
         yield "messages", max_2csp(tables(nx.grid_2d_graph(5, 5), 3, 6), tol=1e-2, **quick)
         yield "two labels", max_2csp(tables(nx.gnm_random_graph(60, 300, seed=1), 2, 6), **quick)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(elimination, "_LARGEST", 1)
+        patch.setattr(search, "_STEPS_BEFORE", 0)
+        rng, crowd, dense = np.random.default_rng(0), TwoCSP(14, 3), nx.gnm_random_graph(14, 60, seed=1)
+        for u, v in dense.edges:
+            crowd.add_constraint(u, v, rng.integers(0, 9, (3, 3)).astype(float))
+        yield "search", max_2csp(crowd, **quick)
+        yield "alike", max_2csp(TwoCSP.from_networkx(dense, "coloring", range(3)), **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "MOST_VERTICES", 24)
         yield "list", max_cut(few, weight="weight", **quick)
@@ -119,6 +127,18 @@ def test_no_number_changed_for_the_worse_is_accepted(saved):
             0, len(data["solution"]), 13
         ):  # a best solution is worse with any other label, or out of balance
             rejects(lambda d, v=v, q=labels: d["solution"].__setitem__(v, (d["solution"][v] + 1) % q))
+        if "search" in data["proof"]:
+            steps = data["proof"]["search"]
+            assert steps.count(-1) > 5  # it branches
+            rejects(lambda d: d["proof"]["search"].pop())
+            rejects(lambda d: d["proof"]["search"].append(0))
+            rejects(lambda d: d["proof"].update(limit=d["proof"]["limit"] - 1.0))
+            rejects(lambda d: d["proof"].update(limit=d["proof"]["limit"] + 1.0))
+            for at in [k for k, step in enumerate(steps) if step == -1][:5]:
+                rejects(lambda d, at=at: d["proof"]["search"].__delitem__(slice(at, at + 3)))
+                rejects(lambda d, at=at: d["proof"]["search"].__setitem__(at + 1, 99))
+                rejects(lambda d, at=at: d["proof"]["search"].__setitem__(at + 2, 3))
+            continue
         if "order" in data["proof"]:
             rejects(lambda d: d["proof"]["order"].__setitem__(0, d["proof"]["order"][1]))
             continue
@@ -164,6 +184,7 @@ def test_a_number_of_any_class_changed_proves_nothing_that_is_false(saved):
             assert wrong["bound"] >= result.value, (name, kind)
             assert wrong["value"] <= result.upper_bound, (name, kind)
     asked = "n labels imbalance edges tables solution value bound clique even terms diagonal price pair order shifts"
+    asked += " limit search"
     assert seen >= set(asked.split()), set(asked.split()) - seen
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import edge_columns
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.interfaces.cli.graph_input import GraphRelease
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.outputs import Output
+from dpgraph.interfaces.cli.outputs import STDOUT, Output, put
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
 
@@ -266,12 +265,16 @@ class Page(GraphRelease):
 
     def _outputs(self, source: Source, result: Any, given: dict[str, Any]) -> Iterator[Output]:
         named = result.named(tuple(source.labels))
-        if self.output is not None:
+        if self.output == STDOUT:
+            yield self.output, lambda path: put(path, named.to_csv())
+        elif self.output is not None:
             yield self.output, getattr(named, f"to_{self.output.suffix[1:]}")
-        yield self.report, lambda path: write_atomically(path, self._report(source, result, given))
+        yield self.report, lambda path: put(path, self._report(source, result, given))
         yield picture(self.plot, "plot_report", named)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
-        lines = [f"{source.name}: {len(source.labels):,} vertices, {len(result.communities.communities)} communities"]
+        found = len(result.communities.communities)
+        groups = f"{found} communities" if found > 1 else "no division stands out"
+        lines = [f"{source.name}: {len(source.labels):,} vertices, {groups}"]
         lines += [f"  {fact.name:<58} {fact.shown:>18}  {fact.interval}" for fact in result.facts]
         return [*lines, "ranges hold the exact number with probability 95 %"]

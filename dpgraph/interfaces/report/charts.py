@@ -8,15 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from dpgraph.interfaces.report.facts import LEVEL
-from dpgraph.plot.communities import centres_of, in_discs
+from dpgraph.plot.communities import centres_of, clear_ties, in_discs
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.degrees import PrivateDegreeDistribution
 from dpgraph.typing import FloatArray
 
 #: Vertices that are drawn, at most; colours of the style; communities that are named in the map.
 DOTS, COLOURS, NAMED = 3000, 9, 12
-#: Noise standard deviations from which on a tie is drawn.
-_STANDS_OUT = 2.0
 _WIDE, _HIGHEST = 400.0, 380.0
 
 
@@ -54,9 +52,7 @@ def community_map(found: PrivateCommunities) -> str:
 
 
 def _ties(found: PrivateCommunities, weights: FloatArray, centres: FloatArray) -> str:
-    stds = np.inf if found.block_stds is None else found.block_stds
-    shown = np.triu(np.where(weights > _STANDS_OUT * stds, weights, 0.0), 1)
-    lines = []
+    lines, shown = [], clear_ties(weights, found.privacy)
     for a, b in np.argwhere(shown):
         (x, y), (u, v), width = centres[a], centres[b], 14 * math.sqrt(shown[a, b] / weights.max())
         lines.append(f'<path d="M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}" stroke-width="{width:.1f}"/>')
@@ -100,8 +96,8 @@ def degree_chart(degrees: PrivateDegreeDistribution) -> str:
         if share >= floor * 0.99:
             y = at(1, share).split()[1]
             parts.append(f'<path class="grid" d="M{left} {y}H{right}"/>')
-            parts.append(f'<text class="tick" x="{left - 6}" y="{y}" dy=".32em" text-anchor="end">{share:.10g}</text>')
-            parts[-1] = parts[-1].replace(f">{share:.10g}<", f">{100 * share:.6g} %<")
+            text = f"{100 * share:.6g} %"
+            parts.append(f'<text class="tick" x="{left - 6}" y="{y}" dy=".32em" text-anchor="end">{text}</text>')
     ticks = [m * 10**k for k in range(8) for m in ((1, 2, 5) if last < 2000 else (1,)) if m * 10**k <= last]
     for degree in ticks:
         x = at(degree, 1).split()[0]

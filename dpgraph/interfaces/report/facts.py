@@ -142,11 +142,13 @@ def _triangles(counts: PrivateCounts, n: int) -> tuple[float, float, float]:
 
     A graph of m = x (x - 1)/2 edges has at most x (x - 1) (x - 2)/6 triangles (Kruskal and Katona, as Lovasz puts it),
     and at least m (4 m - n^2)/(3 n) (Moon and Moser). Both grow with m, so they hold at the ends of an interval of m.
-    That of the triangles misses with probability 9/10 of 1 - LEVEL, that of the edges with the rest.
+    That of the triangles misses with probability 9/10 of 1 - LEVEL, that of the edges with the rest. A released number
+    that they rule out is no estimate.
     """
     rest = (1 - LEVEL) / 10
     low, high = counts.interval("triangle", LEVEL + rest)
     few, many = (max(end, 0.0) for end in counts.interval("edge", 1 - rest))
     x = (1 + math.sqrt(1 + 8 * many)) / 2
     low, high = max(low, few * (4 * few - n**2) / (3 * n)), min(high, x * (x - 1) * (x - 2) / 6)
-    return min(max(counts.counts["triangle"], low), high), low, max(low, high)
+    count = float(counts.counts["triangle"])
+    return count if max(count, 0.0) >= low and count <= high else math.nan, low, max(low, high)

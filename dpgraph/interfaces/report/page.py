@@ -272,7 +272,7 @@ def _expect(report: Report) -> str:
     points = (
         "<b>Ranges.</b> The range beside a number holds the exact one in 95 of 100 such reports, each for itself.",
         "<b>Noise.</b> Differences smaller than the ranges mean nothing. Where a range holds nearly all that is "
-        "possible, only an end of it is given; “too noisy to say” stands where it holds all.",
+        "possible, only its ends are given; “too noisy to say” stands where it holds all.",
         "<b>Sharper numbers.</b> Twice the ε would halve most ranges, and protect less. Larger networks have less "
         "noise for their size.",
         f"<b>Again.</b> Another report on the same network costs its ε on top of these {report.privacy.epsilon:g}.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
 from dpgraph.sos.units import csp_in_binary_units
 from dpgraph.sos.watch import keeps_time_limit
+from dpgraph.typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -128,7 +130,12 @@ def max_2csp(  # noqa: PLR0913
         raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
     else:
         solution = solve_csp(CSPObjective.of(scaled), options, nonnegative=nonnegative, rng=rng)
-    tables = [[int(u), int(v), table.tolist()] for (u, v), table in zip(instance.pairs, instance.tables, strict=True)]
-    written = {"problem": "max-2-csp", "n": instance.n_variables, "labels": len(instance.alphabet), "tables": tables}
+    written = partial(_written, instance.n_variables, len(instance.alphabet), instance.pairs, np.array(instance.tables))
     shared = solution.shared(exponent, written) | {"value": instance.value(solution.labels)}
     return CSPResult(assignment=instance.decode(solution.labels), **shared)
+
+
+def _written(n: int, q: int, pairs: Any, tables: FloatArray) -> dict[str, Any]:
+    """A constraint problem as the file of a certificate has it."""
+    listed = [[*map(int, pair), table.tolist()] for pair, table in zip(pairs, tables, strict=True)]
+    return {"problem": "max-2-csp", "n": n, "labels": q, "tables": listed}

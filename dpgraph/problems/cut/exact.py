@@ -1,7 +1,8 @@
 """Max-cut and max-bisection of exact data (no privacy)."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -287,7 +288,7 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
 
 
 def _cut_result(
-    solution: Solution, nodes: tuple[Hashable, ...], exponent: int, instance: dict[str, Any] | None
+    solution: Solution, nodes: tuple[Hashable, ...], exponent: int, instance: Callable[[], dict[str, Any]] | None
 ) -> CutResult:
     """The solution in the labels of the caller, with the certificate of an instance whose edges can be listed."""
     first, second = vertex_sets(nodes, solution.labels, 2)
@@ -296,12 +297,19 @@ def _cut_result(
     return CutResult(partition=(first, second), **solution.shared(exponent, instance))
 
 
-def _instance(objective: CutObjective, exponent: int, imbalance: int | None = None) -> dict[str, Any] | None:
-    """A cut problem as the file of a certificate has it."""
+def _instance(
+    objective: CutObjective, exponent: int, imbalance: int | None = None
+) -> Callable[[], dict[str, Any]] | None:
+    """A cut problem as the file of a certificate has it, made when it is asked for."""
     if not isinstance(objective, SparseObjective):
         return None
+    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
+
+    return partial(_written, problem, objective, exponent)
+
+
+def _written(problem: dict[str, Any], objective: SparseObjective, exponent: int) -> dict[str, Any]:
     upper = sparse.triu(objective.matrix, k=1).tocoo()
     weights = np.ldexp(upper.data, exponent).tolist()
     edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
-    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
     return {**problem, "n": objective.n_vertices, "edges": edges}

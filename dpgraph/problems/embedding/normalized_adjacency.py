@@ -57,24 +57,27 @@ def private_normalized_adjacency(  # noqa: PLR0913
     G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure: "auto" and "randomized-response", and "noisy-power" with `rank` 1.
+        0 <= delta < 1. With 0 the call is pure: "auto", "randomized-response" and "communities", and "noisy-power" with
+        `rank` 1.
     rank : int or "auto"
-        Number of eigenvectors, 1 <= rank <= n. "auto" chooses up to 8 by released values; for "noisy-power" it is 2,
-        and where "auto" takes that one with delta = 0 it is 1.
+        Number of eigenvectors, 1 <= rank <= n. "auto" chooses up to 8 by released values, or takes one for each of the
+        communities, up to 8; for "noisy-power" it is 2, and where "auto" takes that one with delta = 0 it is 1.
     regularization : float or "auto"
         tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
-        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response".
-        A number spends a tenth of the budget of "coherence" and "gaussian" on a private minimum degree.
+        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response",
+        and 0 with "communities". A number spends a tenth of the budget of "coherence" and "gaussian" on a private
+        minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.
     mechanism : str or options object, default "auto"
         "noisy-power" (averaged products with public iterates; any size; pure with `rank` 1), "randomized-response"
         (pure; the most accurate for a large epsilon and for small graphs), "coherence" (the coherence-aware projector;
-        may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
-        and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it never halts, and
-        the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
-        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults.
+        may halt), "gaussian" (noise on all entries; n <= 5000) or "communities" (pure; the eigenvectors of the block
+        model that private communities tell: for rows that are to be clustered). "auto" is one of the first two, by n,
+        `rank`, epsilon and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it
+        never halts, and the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is
+        explained, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults.
 
     Returns
     -------
@@ -93,7 +96,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`,
-    (epsilon, 0)-DP with "randomized-response", and with "noisy-power" and "auto" at rank 1; the sensitivity bounds are
+    (epsilon, 0)-DP with "randomized-response" and "communities" (:func:`dpgraph.private_communities`), and with
+    "noisy-power" and "auto" at rank 1; the sensitivity bounds are
     those of :mod:`dpgraph.bounds.spectra`. All other releases compose in Gaussian DP; with "coherence", or a
     given `regularization` and "gaussian", 30 % of delta pays for the good events.
 

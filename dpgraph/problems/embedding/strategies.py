@@ -17,11 +17,17 @@ from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
-from dpgraph.problems.driver import Facts, Registry, Strategy
+from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
+from dpgraph.problems.driver import TOTAL_SHARE, Facts, Registry, Strategy
 from dpgraph.problems.options import CoherentAdjacency, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
-from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products, release_low_rank_adjacency
+from dpgraph.releases.eigenspaces.power_method import (
+    POWER_RANK,
+    check_products,
+    release_low_rank_adjacency,
+    row_scales,
+)
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     SLACK_SHARE,
@@ -393,6 +399,50 @@ def _check_noisy_entries(_: Gaussian, facts: EmbeddingFacts) -> None:
     check_gaussian(facts.n)
 
 
+# --- communities: pure, and what clusters of the rows are looked for in -----------------------------------------------
+
+
+@dataclass(frozen=True)
+class CommunityBlocks:
+    """Eigenvectors of the block model that private communities tell: where rows are to be clustered. Pure."""
+
+
+def _check_communities(_: CommunityBlocks, facts: EmbeddingFacts) -> None:
+    check_facts(facts)
+    most_communities("auto", facts.n)
+
+
+def _by_communities(
+    _: CommunityBlocks, graph: Graph, call: Call, facts: EmbeddingFacts, known: Any
+) -> PrivateNormalizedAdjacency:
+    """Release communities, and take the eigenvectors of C^{-1/2} M C^{-1/2}, M_ij = s_i s_j W_ab.
+
+    W_ab is the released weight between the communities a and b of i and j (twice that inside, where a = b), and s_i the
+    part of i in the degrees of its community: M has the degrees d_i = s_i sum_b W_ab. tau "auto" is 0: the rows of a
+    community point in one direction, and their lengths are the roots of the degrees. If there are fewer communities
+    than columns, the others have the eigenvalue 0.
+    """
+    of_total, of_communities = call.split(TOTAL_SHARE, 1 - TOTAL_SHARE)
+    n, w = graph.n_vertices, graph.max_weight
+    edges = release_total_weight(graph, of_total).value / w
+    found, _name = release_with_edges(graph, of_communities, CommunityFacts(n, w, of_communities.epsilon), edges)
+    between, labels = np.maximum(found.weights.symmetric, 0.0), found.labels
+    between += np.diag(np.diag(between))
+    shares = found.degrees / np.bincount(labels, weights=found.degrees)[labels]
+    degrees = shares * between.sum(axis=1)[labels]
+    tau = 0.0 if isinstance(facts.regularization, str) else float(facts.regularization)
+    rows = shares * row_scales(degrees, tau, w)
+    lengths = np.sqrt(np.bincount(labels, weights=rows**2))
+    values, vectors = np.linalg.eigh(lengths[:, None] * between * lengths)
+    columns = check_rank(facts.rank, n, MOST_RANKS)[-1]
+    order = np.argsort(-np.abs(values))[:columns]
+    basis, core = (rows / lengths[labels])[:, None] * vectors[labels][:, order], values[order]
+    if isinstance(facts.rank, int) and order.size < columns:
+        more = call.generator.standard_normal((n, columns - order.size))
+        basis, core = np.linalg.qr(np.hstack([basis, more]))[0], np.pad(core, (0, columns - order.size))
+    return published(graph, call, "communities", degrees, tau, basis, np.diag(core))
+
+
 EMBEDDINGS = Registry(
     "a normalized adjacency, and of similarities",
     Strategy(
@@ -420,4 +470,5 @@ EMBEDDINGS = Registry(
         check=_check_products,
     ),
     Strategy("randomized-response", RandomizedResponse, pure=True, run=_by_answers, check=_check_answers),
+    Strategy("communities", CommunityBlocks, pure=True, run=_by_communities, check=_check_communities),
 )

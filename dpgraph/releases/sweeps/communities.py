@@ -34,7 +34,7 @@ from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
-from dpgraph.tuning import COMMUNITIES
+from dpgraph.tuning import COMMUNITIES, SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Squares of larger scales overflow.
@@ -102,11 +102,16 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 
     Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
     ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
+    The head does as a whole if its last row has half as much: there are few enough to be worth it. Of even degrees it
+    would be a matter of chance which communities are in it.
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
-    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
-    clear = np.flatnonzero(ratio >= COMMUNITIES.core_ratio * answer_noise(epsilon))
-    return int(clear[-1]) + 1 if clear.size and clear[-1] >= _LEAST_CORE else 0
+    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1)) / answer_noise(epsilon)
+    even = float(degrees @ degrees) < SWEEPS.even * float(degrees.mean()) * float(degrees.sum())
+    head = 0 if even else min(round(COMMUNITIES.head * degrees.size), first.size)
+    size = int(np.max(np.flatnonzero(ratio >= COMMUNITIES.core_ratio), initial=-1)) + 1
+    size = max(size, head) if head and ratio[head - 1] >= COMMUNITIES.core_ratio / 2 else size
+    return size if size > _LEAST_CORE else 0
 
 
 @dataclass(frozen=True)

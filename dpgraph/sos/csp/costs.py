@@ -48,14 +48,17 @@ class IntegerCosts:
         top = self.top - self.unit * self.constant
         return CSPObjective(self.pairs, -unit * self.pair, -unit * self.single, top, self.exact * self.unit)
 
-    def moved(self, shares: FloatArray, parts: int) -> IntegerCosts:
-        """The same in so many parts of the unit, and shares (2, m, q), of values, moved from tables to labels.
+    def in_parts(self, shares: FloatArray, parts: int) -> IntArray:
+        """Shares (2, m, q) of values that are moved from tables to labels, as costs in so many parts of the unit."""
+        given = np.rint((shares.max(axis=2, initial=-math.inf, keepdims=True) - shares) * (parts / self.unit))
+        return np.asarray(given if float(given.sum()) < _HEADROOM else np.zeros_like(given), dtype=np.int64)
+
+    def moved(self, given: IntArray, parts: int) -> IntegerCosts:
+        """The same in parts of the unit, once so many are moved from tables to labels.
 
         No cost becomes negative: what the labels or a table have in common is moved to the constant.
         """
-        (u, v), single = self.pairs.T, parts * self.single
-        given = np.rint((shares.max(axis=2, initial=-math.inf, keepdims=True) - shares) * (parts / self.unit))
-        first, second = (given if float(given.sum()) < _HEADROOM else np.zeros_like(given)).astype(np.int64)
+        (u, v), single, (first, second) = self.pairs.T, parts * self.single, given
         pair = parts * self.pair - first[:, :, None] - second[:, None, :]
         np.add.at(single, u, first)
         np.add.at(single, v, second)

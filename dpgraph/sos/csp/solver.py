@@ -28,8 +28,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
-_ENTRIES, _SHARE_OF_SEARCH = 5e8, 0.4  # of tables that a search copies before the relaxation, and of the time
-_TIMES_TO_PROVE = 20  # as many, of two labels, where a proof is asked for
+_ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before the relaxation, and of the time
+_TIMES_TO_PROVE = 50  # as many, of two labels, where a proof is asked for
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
@@ -73,7 +73,7 @@ def solve_csp(
             watch.found(solution.value, solution.upper_bound)
             exact.improved_by(solution.labels)
             exact.run(watch, deadline=watch.until(1.0))
-        solution = solution.improved(objective, exact.labels, exact.bound)
+        solution = solution.improved(objective, exact.labels, exact.bound, exact.proof)
     return solution
 
 
@@ -97,7 +97,7 @@ def _relaxed(
         solution = replace(cut, labels=cut.labels[1:])
     if exact is None:
         return solution
-    return solution.improved(objective, exact.labels, exact.bound)
+    return solution.improved(objective, exact.labels, exact.bound, exact.proof)
 
 
 def _solve(

@@ -37,6 +37,7 @@ _HOT, _WARM, _COLD = 0.45, 0.15, 0.05
 _PRICE = 0.1
 _SWEEPS = 200
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
+_SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
@@ -57,8 +58,10 @@ def solve_bisection(
         known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
-    cuts = round_root(objective, root, options, generator)
-    cuts = np.hstack([known_cuts, repair_and_swap(objective, cuts, largest)])
+    cuts = known_cuts
+    if not known_cuts.size or not watch.done():
+        rounded = round_root(objective, root, options, generator)
+        cuts = np.hstack([known_cuts, repair_and_swap(objective, rounded, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
@@ -71,7 +74,8 @@ def solve_bisection(
         on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
     )  # fmt: skip
     pinned = [node for node in tree.nodes if len(node.pins) > 1 or options.as_analysed]
-    cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
+    if not watch.done():
+        cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
@@ -186,7 +190,8 @@ def _search(
     """
     keep, most, sweeps = watch.options.starts, math.inf, watch.options.sweeps
     if deadline == math.inf:
-        most = np.clip(_ENTRIES / (objective.n_vertices + objective.matrix.nnz), keep, _MOST)
+        affordable = _ENTRIES / (objective.n_vertices + objective.matrix.nnz)
+        most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
     wait, left = 1, 1
     for number in itertools.count(1):
         before = watch.value

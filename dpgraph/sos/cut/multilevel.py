@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.kernels import on_columns
-from dpgraph.threads import Stop
+from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
@@ -22,6 +22,7 @@ _STALLS = 0.75  # as many, and vertices are also matched with those that share t
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
+_SHORT = 2**20  # steps of passes for which no thread is started
 _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.01
 _STEPS = 2**14  # of the gain, where weights differ by more
@@ -70,9 +71,14 @@ def multilevel_cut(
 
 def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> FloatArray:
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
-    tol = 1e-10 * float(np.abs(rows.data).max(initial=0.0))
-    passes = at_once(_passes, _PASSES * signs.size / len(signs) * (rows.indices.size + len(signs)))
-    return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
+    tol, steps = 1e-10 * float(np.abs(rows.data).max(initial=0.0)), _PASSES * (rows.indices.size + len(signs))
+    passes = at_once(_passes, steps * signs.size / len(signs))
+    if steps > _SHORT:
+        return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
+    columns = np.array(signs.reshape(len(signs), -1).T, order="C")
+    for x in columns:  # sooner done than a thread is started
+        passes(rows, sizes, x, slack, tol, NEVER)
+    return np.ascontiguousarray(columns.T).reshape(signs.shape)
 
 
 @njit(nogil=True)
