@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.linalg.rows import between, counts, products
+from dpgraph.linalg.rows import between, counts, products, taken
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
@@ -96,12 +96,11 @@ class Graph:
 
     def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
         """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
-        found = self.adjacency[rows]
-        return products(found, block, centre) if centre else np.asarray(found @ block)
+        return products(taken(self.adjacency, rows), block, centre)
 
     def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
         """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
-        return counts(self.adjacency[rows], labels, count)
+        return counts(taken(self.adjacency, rows), labels, count)
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""
