@@ -40,6 +40,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "densest": ("-m", "benchmarks.densest"),
     "embedding_clusters": ("-m", "benchmarks.embedding_clusters"),
     "estimates": ("-m", "benchmarks.estimates"),
+    "extension": ("-m", "benchmarks.extension"),
     "frontier": ("benchmarks/frontier.py", "--full"),
     "ledger_ratios": ("-m", "tests.privacy.ratios"),
     "pagerank": ("-m", "benchmarks.pagerank"),

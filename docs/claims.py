@@ -590,9 +590,25 @@ def tests() -> Iterator[Claim]:
     )
 
 
+def extension() -> Iterator[Claim]:
+    """docs/dependencies.md."""
+    table = "extension.md"
+    text = (RESULTS / table).read_text()
+    count = re.search(r"has (\d+) functions that numba compiles", text)[1]
+    numba, c = (number(row[key]) for row in rows(table) if row[""] == "compiling both" for key in ("numba, s", "C, s"))
+    gains = [number(row["numba, s"]) / number(row["C, s"]) for row in rows(table) if row[""].startswith("`")]
+    yield Claim(
+        "docs/dependencies.md",
+        f"Two of its {count} kernels were written in C as a trial: they take {c:.2f} processor seconds to compile in "
+        f"place of {numba:.1f}, and run {min(gains):.1f} to {max(gains):.1f} times as fast "
+        "([measured](../benchmarks/results/extension.md)).",
+        table,
+    )
+
+
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
     cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, pagerank,
-    similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
+    extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
 )  # fmt: skip
 
 
