@@ -608,7 +608,8 @@ def extension() -> Iterator[Claim]:
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
     cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, pagerank,
-    extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers, tests,
+    extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers,
+    tests,
 )  # fmt: skip
 
 
