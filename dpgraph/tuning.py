@@ -109,6 +109,8 @@ class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
     products: float = 3.6  # products = 3.6 sqrt(epsilon); > 0
+    # At least 7 epsilon q/(w sqrt(n)) of them from degrees far from the vector, q their Rayleigh quotient; > 0
+    far_products: float = 7.0
     # In the end a product that is k iterations old counts decay**k: candidates beside 0
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
@@ -122,6 +124,8 @@ class Residual:
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
     share: float = 0.008  # Share of epsilon, or of 12, for each of |h|^2, h'Ah and |Ah - q h|^2
+    # It is not asked for if the quotient is below this many w sqrt(n)/epsilon: products would not find the vector; > 0
+    findable: float = 0.45
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
 
 
@@ -156,7 +160,8 @@ class Embedding:
     vector_regularization: float = 64.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
-    products_find: float = 1.2  # Products find it if their noise is; > 0
+    products_find: float = 1.2  # Products find it if their noise is below so many quotients of the degrees; > 0
+    answers_find: float = 2.2  # Answers if theirs is; > 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,7 @@ class EmbeddingRule:
     vector_column: float = 1.8
     vector_entry: float = 0.05  # Or the noise of one answer is; > 0
     vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
+    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0

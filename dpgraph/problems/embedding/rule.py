@@ -68,11 +68,11 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees.
+    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = counts > EMBEDDING.products_find * quotient
-    is_found = answers < quotient
+    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
+    is_found = answers < EMBEDDING.answers_find * quotient
     return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 
 

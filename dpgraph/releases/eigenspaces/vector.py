@@ -70,7 +70,9 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     size = min(max(length, 1.0), float(n))
     value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value)
     quotient = max(value / size, 0.0)
-    if quotient == 0.0:
+    if call.epsilon * quotient <= RESIDUAL.findable * w * math.sqrt(
+        n
+    ):  # products would not find what degrees do not show
         return DegreeResidual(quotient, False)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
     of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
@@ -99,8 +101,9 @@ def release_leading_vector(
     degrees, std = release_degrees(graph, call.part(EMBEDDING.side_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
-    # A single product costs as much as two.
-    iterations = min(max(round(VECTOR.products * math.sqrt(call.epsilon)), 2), MOST_PRODUCTS)
+    # A single product costs as much as two. From afar the vector is found in as many steps as stand out of the noise.
+    found = VECTOR.far_products * call.epsilon * residual.quotient / (w * math.sqrt(n)) if residual.is_large else 0.0
+    iterations = round(min(max(VECTOR.products * math.sqrt(call.epsilon), found, 2), MOST_PRODUCTS))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
