@@ -108,6 +108,7 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
+    degree_share: float = 0.06  # Share of epsilon for the degrees, from which products start
     products: float = 3.6  # products = 3.6 sqrt(epsilon); > 0
     # At least 7 epsilon q/(w sqrt(n)) of them from degrees far from the vector, q their Rayleigh quotient; > 0
     far_products: float = 7.0

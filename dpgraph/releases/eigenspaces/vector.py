@@ -98,7 +98,7 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(EMBEDDING.side_share))
+    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
     # A single product costs as much as two. From afar the vector is found in as many steps as stand out of the noise.
@@ -107,7 +107,7 @@ def release_leading_vector(
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - 2 * EMBEDDING.side_share))
+    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - EMBEDDING.side_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
