@@ -23,7 +23,7 @@ def test_rows_of_a_planted_part_point_in_one_direction_of_their_own():
 
 @pytest.mark.parametrize("epsilon", [0.1, 50.0])
 def test_the_basis_is_orthonormal_and_the_matrix_has_the_norm_of_a_normalized_adjacency(epsilon):
-    found = embedding(nx.les_miserables_graph(), epsilon=epsilon, rank=7)
+    found = embedding(nx.les_miserables_graph(), epsilon=epsilon, rank=np.int64(7))
     assert found.basis.shape == (77, 7)
     assert np.abs(found.basis.T @ found.basis - np.eye(7)).max() < 1e-12
     assert found.spectrum[0] <= 1 + 1e-9

@@ -237,7 +237,7 @@ class Start(NamedTuple):
 def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
     """Release what the products of a single vector start from; also what that leaves of the call.
 
-    `call` takes the lines. The last question is not asked without a quotient.
+    `call` takes the lines. The last question is not asked where products would find nothing.
     """
     total = call.at_epsilon(EMBEDDING.total_share * call.epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
@@ -437,7 +437,7 @@ def _by_communities(
     columns = check_rank(facts.rank, n, MOST_RANKS)[-1]
     order = np.argsort(-np.abs(values))[:columns]
     basis, core = (rows / lengths[labels])[:, None] * vectors[labels][:, order], values[order]
-    if isinstance(facts.rank, int) and order.size < columns:
+    if not isinstance(facts.rank, str) and order.size < columns:
         more = call.generator.standard_normal((n, columns - order.size))
         basis, core = np.linalg.qr(np.hstack([basis, more]))[0], np.pad(core, (0, columns - order.size))
     return published(graph, call, "communities", degrees, tau, basis, np.diag(core))
