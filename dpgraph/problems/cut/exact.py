@@ -304,7 +304,6 @@ def _instance(
     if not isinstance(objective, SparseObjective):
         return None
     problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
-
     return partial(_written, problem, objective, exponent)
 
 

@@ -70,9 +70,8 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     size = min(max(length, 1.0), float(n))
     value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value)
     quotient = max(value / size, 0.0)
-    if call.epsilon * quotient <= RESIDUAL.findable * w * math.sqrt(
-        n
-    ):  # products would not find what degrees do not show
+    findable = RESIDUAL.findable * w * math.sqrt(n) / call.epsilon
+    if quotient <= findable:  # products would not find what degrees do not show
         return DegreeResidual(quotient, False)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
     of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
