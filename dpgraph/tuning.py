@@ -54,8 +54,11 @@ class Synthesis:
     colleges that are in no table.
     """
 
-    numbers: float = 0.06  # For the degree distribution, and for the count of triangles
-    edges: float = 0.01  # For the count of edges
+    edges: float = 0.015  # For the count of edges
+    triangles: float = 0.06  # For the count of triangles
+    clustering: float = 0.04  # For the clustering coefficients
+    assortativity: float = 0.03  # For the correlation of degrees
+    tails: float = 0.1  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
     group_power: float = 0.5  # A vertex has groups in proportion to this power of its degree
     group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
