@@ -32,7 +32,7 @@ _SHORT = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateGraphModel(TableResult):
-    """Random graphs with the private communities, degrees, edges between communities and triangles of a graph.
+    """Random graphs with the private communities, degrees, triangles and clustering of a graph.
 
     Parameters
     ----------
