@@ -38,11 +38,15 @@ class WeightGrid:
         return cls(unit, math.floor(max_weight / unit) * unit)
 
     def round(self, weights: FloatArray) -> FloatArray:
-        """Nearest points of the grid, weights beyond it at its end: new numbers, in [0, `largest`] for weights >= 0.
+        """Nearest points of the grid, weights beyond it at its end, in [0, `largest`] for weights >= 0.
 
         So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
         rounding is monotone, and no two of its values are further apart than that.
         """
+        if weights.size > 1 and weights.min() == weights.max():
+            first = weights.flat[0]
+            point = self.round(np.array([first]))[0]
+            return weights if point == first else np.full_like(weights, point)
         points = np.minimum(weights, self.largest)
         points /= self.unit
         np.rint(points, out=points)
