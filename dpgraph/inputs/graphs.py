@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_scale
+from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.inputs.arrays import check_structure, refuse_masked
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
