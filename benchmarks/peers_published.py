@@ -134,7 +134,8 @@ def bisection_line(name: str) -> list[object]:
         cut_fraction(A, dpgraph.private_max_bisection(A, epsilon=EPSILON, delta=DELTA, rng=seed))
         for seed in range(RUNS)
     ]
-    chance = A.shape[0] // 2 / (A.shape[0] - 1 + A.shape[0] % 2)
+    n = A.shape[0]
+    chance = (n // 2) * (n - n // 2) / (n * (n - 1) / 2)
     own_text = "{:.4f} ± {:.4f}".format(*interval(own))
     return [name, own_text, "{:.4f} ± {:.4f} ({}; {})".format(*max(found)), f"{chance:.4f}"]
 

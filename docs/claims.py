@@ -221,7 +221,17 @@ def frontier() -> Iterator[Claim]:
     lost = column("peers_published.md", "lost / √(mn)")
     bounds = [row["√(mn/ε)/m; times ln²(n/δ)"].split(";") for row in rows("peers_published.md") if "n^1.5/(ε m)" in row]
     of_edges, with_logarithms = ([number(part) for part in parts] for parts in zip(*bounds, strict=True))
+    table = "peers_published.md"
+    best, own, halves, by_default, chance = (
+        spread(column(table, name), ".3f")
+        for name in (
+            "HP14, at best (columns; products)", "default", "by HP14, at best (columns; products)", "halves by default",
+            "at random",
+        )
+    )  # fmt: skip
     for text in (
+        f"sines of {best}, where the default\n  has {own}",
+        f"cuts {halves} of four real graphs, chance {chance},\nthe default {by_default}",
         f"At ε = 1 the default loses {spread(lost, '.2f')} √(mn) on all twenty real graphs",
         f"says {100 * min(of_edges):.0f} to {100 * max(of_edges):.0f} % of the edges",
         f"With its logarithms it says {min(with_logarithms):.0f} times the number of edges or more",
