@@ -101,6 +101,7 @@ class Krylov:
     seen: float = 0.5
     # Unless the noise of all Ritz values with it is below this part of the least value that is sought; in (0, 1)
     harmless: float = 1 / 32
+    found: float = 0.3  # A result says that it converged up to this cautious sine: benchmarks/estimates.py; in (0, 1)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Residual:
 
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
-    share: float = 0.008  # Share of epsilon, or of 12, for each of |h|^2, h'Ah and |Ah - q h|^2
+    share: float = 0.008  # Share of epsilon for each of |h|^2, h'Ah and |Ah - q h|^2
     # It is not asked for if the quotient is below this many w sqrt(n)/epsilon: products would not find the vector; > 0
     findable: float = 0.45
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0

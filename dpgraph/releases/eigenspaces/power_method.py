@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
+from dpgraph.arguments import check_memory
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
