@@ -4,6 +4,7 @@ import csv
 import io
 import math
 
+import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dpgraph.interfaces.benchmark import (
     Outcome,
     PublicGraph,
     Run,
+    as_csv,
     as_markdown,
     carried_out,
     cells_of,
@@ -139,6 +141,31 @@ def test_the_tables_hold_the_mean_and_the_interval_of_students_t(cells):
     assert "| g\\|h | gaussian | refused |  |" in text
     assert "- g|h, cut, gaussian: refused: too large" in text
     assert "**Not private**" in text
+
+
+def test_means_and_intervals_as_csv(cells):
+    found = rows(as_csv(cells))
+    auto = found[1]
+    assert (auto["graph"], auto["mechanism"], auto["epsilon"], auto["halts"]) == ("g|h", "auto", "1.0", "1")
+    assert float(auto["mean"]) == pytest.approx(0.7)
+    assert float(auto["half_width"]) == pytest.approx(stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3))
+    assert (found[0]["epsilon"], found[0]["half_width"], found[3]["refusal"]) == ("", "nan", "refused: too large")
+
+
+@pytest.mark.parametrize("groups", [(1, 1), (1, 3), (3, 1), (4, 4), (72, 72), (72, 5)])
+def test_the_adjusted_rand_index_is_that_of_igraph(blocks, groups):
+    generator = np.random.default_rng(0)
+    truth, found = (
+        generator.integers(count, size=blocks.n) if count < blocks.n else generator.permutation(count)
+        for count in groups
+    )
+    graph = PublicGraph("x", blocks.adjacency)
+    graph.__dict__["communities"] = truth
+    index = TASKS["communities"].judge(graph, found)[1]
+    theirs = igraph.compare_communities(truth.tolist(), found.tolist(), method="adjusted_rand")
+    assert index == pytest.approx(
+        1.0 if math.isnan(theirs) else theirs, abs=1e-12
+    )  # theirs is undefined, both are trivial
 
 
 # --- the command -------------------------------------------------------------------------------------------------

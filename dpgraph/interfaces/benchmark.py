@@ -429,6 +429,17 @@ def as_markdown(cells: Cells, delta: float) -> str:
     return "\n\n".join([*parts, "\n".join(refusals)] if refusals else parts) + "\n"
 
 
+def as_csv(cells: Cells) -> str:
+    """A line for each problem, measure, graph, mechanism and epsilon."""
+    columns = ("problem", "measure", "graph", "mechanism", "epsilon", "mean", "half_width", "halts", "refusal")
+    lines = [
+        (problem, TASKS[problem].measures[at].name, graph, mechanism, "" if epsilon is None else epsilon, *cell)
+        for (problem, at), group in cells.items()
+        for (graph, mechanism, epsilon), cell in group.items()
+    ]
+    return csv_text(columns, list(zip(*lines, strict=True)))
+
+
 def panels_of(cells: Cells) -> list[list[Panel]]:
     """A row of panels for each graph, one for each problem and measure."""
     rows: dict[str, list[Panel]] = {}

@@ -16,6 +16,7 @@ from dpgraph.interfaces.benchmark import (
     TASKS,
     PublicGraph,
     Table,
+    as_csv,
     as_markdown,
     carried_out,
     cells_of,
@@ -66,7 +67,7 @@ class Benchmark(GraphReading):
     output: Path | None = written(
         "Append every run to this CSV file, and take those that it holds; - writes them on standard output."
     )
-    table: Path | None = written("Write means and 95 % intervals as Markdown.", ".md")
+    table: Path | None = written("Write means and 95 % intervals, as Markdown or CSV.", ".md", ".csv")
     plot: Path | None = written("Write utility against epsilon as a picture (PNG, PDF, SVG).", picture=True)
     seed: int = option(0, "Seed of the first run; those after it count on.", panel="What is protected")
     progress: bool = options.progress()
@@ -93,10 +94,11 @@ class Benchmark(GraphReading):
             table.add(run, carried_out(graph, run))
         cells = cells_of((run, table.outcomes[run]) for _, run in runs)
         text = as_markdown(cells, self.delta)
+        table_text = as_csv(cells) if self.table and self.table.suffix == ".csv" else text
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
-                (self.table, lambda path: write_atomically(path, text)),
+                (self.table, lambda path: write_atomically(path, table_text)),
                 picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
             ],
         )
