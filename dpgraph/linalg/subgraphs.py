@@ -69,7 +69,7 @@ class Subgraphs:
         return np.argsort(-self._degrees, kind="stable")
 
     @cached_property
-    def _ranked(self) -> tuple[IntArray, Index, Index]:
+    def _ranked(self) -> tuple[Index, Index, Index]:
         return ranked(*self._rows, self._by_degree)
 
     @cached_property
@@ -140,7 +140,7 @@ class Subgraphs:
         return (*(int(width) for width in widths[pattern]()), 1)
 
 
-def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[IntArray, Index, Index]:
+def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[Index, Index, Index]:
     """The place of each vertex in the decreasing order of degrees, and the rows in that order, of increasing places."""
     rank = np.empty(by_degree.size, dtype=indices.dtype)
     rank[by_degree] = np.arange(by_degree.size)
