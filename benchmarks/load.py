@@ -375,11 +375,11 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
             "# Load\n",
             "Processor seconds on one thread, each line in a process of its own, after compilation; peak memory with "
             "interpreter and graph. *Ratio*: to the processor seconds of what is measured beside it without privacy, "
-            "of the same size: eigsh with as many pairs, numpy, igraph (whose graph is built outside the clock), or, for "
-            "readers, the same matrix made by pandas and scipy. Noise alone costs what *numpy degrees and noise* says: a "
-            "release of degrees within twice numpy's sums would leave nothing for the check that the matrix is one of a "
-            "graph. Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 for "
-            "embeddings but the pure one, and for cuts. Made by `benchmarks/load.py`.\n",
+            "of the same size: eigsh with as many pairs, numpy, igraph (whose graph is built outside the clock), or, "
+            "for readers, the same matrix made by pandas and scipy. *numpy degrees and noise* is what no release can "
+            "do without, with noise in floating point; whether the matrix is that of a graph is checked beyond it. "
+            "Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 for embeddings but the pure one, and for "
+            "cuts. Made by `benchmarks/load.py`.\n",
             markdown_table(header, lines),
             "No lines at 10,000,000 vertices: a networkx graph of 50 million edges would take about 12 GB, five times "
             "what one of 10 million takes, and the table has 8 GB; igraph was not run at this size.\n",
