@@ -86,8 +86,7 @@ class Power:
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
-    least_mu: float = 0.4  # See extra; > 0
-    trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    least_mu: float = 0.2  # See extra; > 0
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
@@ -178,6 +177,7 @@ class EmbeddingRule:
     vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
+    visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0
 
