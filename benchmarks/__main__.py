@@ -28,7 +28,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
             "linear_queries", "linear_queries_peers", "load", "marginal_solvers", "marginals", "marginals_sparse",
             "marginals_structured", "marginals_weights", "optimal_cuts", "optimal_tori", "peers_published",
             "planted", "projections", "projector_gap", "random_degree", "science", "sdp_speed", "similarities",
-            "synthetic_graphs", "first_call", "persons",
+            "synthetic_graphs", "first_call", "persons", "solver_peers",
         )
     },
     "ablations_sweeps": ("-m", "benchmarks.ablations"),

@@ -25,9 +25,15 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.projections import dykstra
-from dpgraph.projections.base import ConvexSet
-from dpgraph.projections.moment_constraints import ConeConstraint, InequalityRows
-from dpgraph.projections.moment_projection import MomentProjection, matched_penalty, noise_size, theta_step
+from dpgraph.projections.convex_set import ConvexSet
+from dpgraph.projections.moment_projection import (
+    ConeConstraint,
+    InequalityRows,
+    MomentProjection,
+    matched_penalty,
+    noise_size,
+    theta_step,
+)
 
 __all__ = ["project_by_dykstra"]
 

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from dpgraph.projections.moment_constraints import ConeConstraint, MomentMatrix
-from dpgraph.projections.moment_projection import MomentProjection, noise_size
+from dpgraph.projections.moment_projection import ConeConstraint, MomentMatrix, MomentProjection, noise_size
 
 __all__ = ["project_by_scs"]
 

@@ -42,7 +42,7 @@ from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy import gdp_mu
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
-from dpgraph.projections.moment_constraints import NonnegativeTables, parity_matrix
+from dpgraph.projections.moment_projection import NonnegativeTables, parity_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,7 +21,7 @@ from benchmarks.common import RESULTS
 from dpgraph.bounds import ladder
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.count_noise import ladder_offset
+from dpgraph.privacy.exact_sampling import ladder_offset
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.subgraphs import (

@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.linalg.rows import between, counts, products, taken
+from dpgraph.threads import Stop, on_threads, thread_count
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
+#: Rows of a matrix whose entries are counted at a time.
+_AT_A_TIME = 2**14
+#: Up to so many rows, numpy takes them in a fifth to a half of the time of scipy, which checks every index.
+_FEW = 2**6
+#: From so many rows on, a product takes all cores: it is then a hundred times as long as a thread takes to start.
+_MANY = 10**5
 
 
 @dataclass(frozen=True)
@@ -38,11 +45,15 @@ class WeightGrid:
         return cls(unit, math.floor(max_weight / unit) * unit)
 
     def round(self, weights: FloatArray) -> FloatArray:
-        """Nearest points of the grid, weights beyond it at its end: new numbers, in [0, `largest`] for weights >= 0.
+        """Nearest points of the grid, weights beyond it at its end, in [0, `largest`] for weights >= 0.
 
         So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
         rounding is monotone, and no two of its values are further apart than that.
         """
+        if weights.size > 1 and weights.min() == weights.max():
+            first = weights.flat[0]
+            point = self.round(np.array([first]))[0]
+            return weights if point == first else np.full_like(weights, point)
         points = np.minimum(weights, self.largest)
         points /= self.unit
         np.rint(points, out=points)
@@ -92,19 +103,19 @@ class Graph:
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        return np.asarray(self.adjacency @ block)
+        return product(self.adjacency, block)
 
     def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
         """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
-        return products(taken(self.adjacency, rows), block, centre)
+        return row_products(taken_rows(self.adjacency, rows), block, centre)
 
     def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
         """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
-        return counts(taken(self.adjacency, rows), labels, count)
+        return row_counts(taken_rows(self.adjacency, rows), labels, count)
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""
-        return between(self.adjacency, labels, labels, count)
+        return label_weights(self.adjacency, labels, labels, count)
 
     def expect(self, blocks: Sequence[IntArray]) -> None:
         """Take note that these rows are asked for next, block after block, of one array.
@@ -174,3 +185,79 @@ def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
     if np.any(sides < 0):
         raise InvalidParameterError(f"the partition leaves out {int(np.sum(sides < 0))} of {n} vertices")
     return np.asarray(sides == 1)
+
+
+# --- sums over some rows, at a cost of their entries: exact, in any order, of weights on their grid -------------------
+
+
+def product(A: sparse.csr_array, X: FloatArray) -> FloatArray:
+    """``A @ X``, on all cores where it pays. A row of it is a sum of its own: the bits do not depend on how many."""
+    parts = thread_count() if A.shape[0] >= _MANY else 1
+    if parts == 1:
+        return np.asarray(A @ X)
+    found, ends = np.empty((A.shape[0], *X.shape[1:])), np.linspace(0, A.shape[0], parts + 1).astype(np.int64)
+
+    def multiply(first: int, last: int, _stop: Stop) -> None:
+        own, indptr = slice(A.indptr[first], A.indptr[last]), A.indptr[first : last + 1]
+        rows = sparse.csr_array((A.data[own], A.indices[own], indptr - indptr[0]), shape=(last - first, A.shape[1]))
+        found[first:last] = rows @ X
+
+    on_threads(multiply, ends[:-1], ends[1:])
+    return found
+
+
+def taken_rows(A: sparse.csr_array, rows: IntArray) -> sparse.csr_array | Rows:
+    """``A[rows]``."""
+    if rows.size > _FEW:
+        return sparse.csr_array(A[rows])
+    starts = A.indptr[rows]
+    lengths = A.indptr[rows + 1] - starts
+    indptr = np.zeros(rows.size + 1, dtype=A.indptr.dtype)
+    np.cumsum(lengths, out=indptr[1:])
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    return Rows(indptr, A.indices[places], A.data[places])
+
+
+def row_products(rows: sparse.csr_array | Rows, X: NDArray[np.floating], centre: float = 0.0) -> FloatArray:
+    """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
+    if not centre and not isinstance(rows, Rows):
+        return np.asarray(rows @ X)
+    here = X[rows.indices].astype(np.float64, copy=False)
+    if centre:
+        here -= centre * here.any(axis=1, keepdims=True)
+    if isinstance(rows, Rows):
+        return _sums(here * rows.data[:, None], rows.indptr)
+    places = np.arange(here.shape[0], dtype=rows.indices.dtype)
+    return np.asarray(sparse.csr_array((rows.data, places, rows.indptr), (rows.shape[0], len(here))) @ here)
+
+
+def _sums(terms: FloatArray, indptr: NDArray[np.integer]) -> FloatArray:
+    """Sums of the terms of each row; reduceat would give a row without any the term of the next."""
+    found = np.zeros((indptr.size - 1, terms.shape[1]))
+    some = np.flatnonzero(np.diff(indptr))
+    if some.size:
+        found[some] = np.add.reduceat(terms, indptr[some])
+    return found
+
+
+def row_counts(rows: sparse.csr_array | Rows, labels: NDArray[np.integer], count: int) -> FloatArray:
+    """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
+    number = rows.indptr.size - 1
+    place = np.repeat(np.arange(number) * (count + 1) + 1, np.diff(rows.indptr))
+    place += labels[rows.indices]
+    found = np.bincount(place, weights=rows.data, minlength=number * (count + 1))
+    return np.ascontiguousarray(found.reshape(-1, count + 1)[:, 1:])
+
+
+def label_weights(
+    rows: sparse.csr_array, own: NDArray[np.integer], labels: NDArray[np.integer], count: int
+) -> FloatArray:
+    """Weight of all entries by the label of the row, in `own`, and that of the column, shape (count, count)."""
+    found = np.zeros(count * count)
+    for first in range(0, own.size, _AT_A_TIME):
+        pointers = rows.indptr[first : first + _AT_A_TIME + 1]
+        here = slice(pointers[0], pointers[-1])
+        place = np.repeat(own[first : first + _AT_A_TIME].astype(np.int64) * count, np.diff(pointers))
+        place += labels[rows.indices[here]]
+        found += np.bincount(place, weights=rows.data[here], minlength=count * count)
+    return found.reshape(count, count)

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpgraph.arguments import as_number, check_choice, check_integer
+from dpgraph.arguments import as_number, check_choice, check_integer, check_memory
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.inputs.graphs import as_graph
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 

@@ -27,8 +27,7 @@ from dpgraph.privacy.open_blocks import inside_a_block
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.communities import private_communities
 from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
-from dpgraph.problems.records.covariance import private_covariance
-from dpgraph.problems.records.principal import leading_components
+from dpgraph.problems.records.covariance import leading_components, private_covariance
 from dpgraph.typing import FloatArray, GraphLike
 
 require("sklearn")  # one line of error where it is missing

@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
-from dpgraph.projections.base import as_matrix
+from dpgraph.projections.convex_set import as_matrix
 from dpgraph.typing import FloatArray, GraphLike
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]

@@ -95,8 +95,7 @@ class Power:
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
-    least_mu: float = 0.4  # See extra; > 0
-    trial: float = 0.5  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    least_mu: float = 0.2  # See extra; > 0
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
@@ -111,6 +110,7 @@ class Krylov:
     seen: float = 0.5
     # Unless the noise of all Ritz values with it is below this part of the least value that is sought; in (0, 1)
     harmless: float = 1 / 32
+    found: float = 0.3  # A result says that it converged up to this cautious sine: benchmarks/estimates.py; in (0, 1)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Residual:
 
     cap: float = 6.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 0.25  # Entries of A h - q h are clipped at this many quotients q = h'Ah/|h|^2; > 0
-    share: float = 0.008  # Share of epsilon, or of 12, for each of |h|^2, h'Ah and |Ah - q h|^2
+    share: float = 0.008  # Share of epsilon for each of |h|^2, h'Ah and |Ah - q h|^2
     # It is not asked for if the quotient is below this many w sqrt(n)/epsilon: products would not find the vector; > 0
     findable: float = 0.45
     large: float = 0.05  # A residual is large if it is above this by a standard deviation of its noise; > 0
@@ -186,6 +186,7 @@ class EmbeddingRule:
     vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
+    visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0
 

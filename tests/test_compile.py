@@ -51,7 +51,7 @@ def test_every_kernel_is_reached(entered):
         reached += new
         new = [other for kernel in new for other in inner(kernel) if other not in reached]
     missed = [kernel.py_func.__qualname__ for kernel in of_the_package() if kernel not in reached]
-    assert not missed, f"add calls of these to dpgraph/interfaces/cli/kernels.py: {missed}"
+    assert not missed, f"add calls of these to dpgraph/interfaces/cli/compile.py: {missed}"
 
 
 def test_what_has_been_compiled_is_read_and_not_compiled_again(entered):

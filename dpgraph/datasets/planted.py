@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import as_generator, as_number, check_integer
+from dpgraph.arguments import as_generator, as_number, check_integer, check_memory
 from dpgraph.datasets.arcs import symmetric
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.memory import check_memory
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:

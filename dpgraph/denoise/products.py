@@ -55,18 +55,31 @@ class Products:
         """Keep the product with the present basis."""
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
 
-    def drop_idle_columns(self, rank: int) -> float:
-        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank.
+    def drop_idle_columns(self, rank: int, noise: float) -> float:
+        """Drop the extra columns, which cost noise, once the leading Ritz pairs of Q' Y are found, and a gap follows.
 
-        Returns the last Ritz value before the gap, 0 as long as none shows.
+        A space whose residual is at most half of the gap has a sine of at most a half (C. Davis, W. Kahan 1970); of
+        the residual, `noise` is what the noise in a column of Y makes. Returns the last Ritz value before the gap, 0
+        as long as none shows.
         """
-        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
-        sizes, vectors = _ritz_pairs(ritz, rank)
+        product = self._steps[-1][1]
+        sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, product], rank)
         if len(sizes) > rank:
-            if sizes[rank] > POWER.no_gap * sizes[rank - 1]:
+            gap = sizes[rank - 1] - sizes[rank]
+            if sizes[rank] > POWER.no_gap * sizes[rank - 1] or self._residual(product, vectors) > math.hypot(
+                noise, gap / 2
+            ):
                 return 0.0
             self.coefficients = self.coefficients @ vectors
         return float(sizes[rank - 1])
+
+    def _residual(self, product: slice, vectors: FloatArray) -> float:
+        """Norm of the longest column of Y V - Q V (Q V)' Y V, V = `vectors`."""
+        images = np.zeros((len(self._gram), vectors.shape[1]))
+        images[product] = vectors
+        basis = self.coefficients @ vectors
+        images -= basis @ (basis.T @ self._gram @ images)
+        return math.sqrt(max(float(np.einsum("ij,ij->j", images, self._gram @ images).max()), 0.0))
 
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""

@@ -16,8 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.extras import require
-from dpgraph.graph import WeightGrid
-from dpgraph.linalg.rows import between
+from dpgraph.graph import WeightGrid, label_weights
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Entries of a block that are multiplied at a time.
@@ -268,7 +267,7 @@ def weights_between(block: Block, weighted: bool, number: int, blocks: int, labe
     own, found, first = labels[number::blocks], np.zeros((count, count)), 0
     for rows in block.pieces():
         here = own[first : first + rows.lengths.size]
-        found += between(rows.counted(weighted).matrix(labels.size), here, labels, count)
+        found += label_weights(rows.counted(weighted).matrix(labels.size), here, labels, count)
         first += here.size
     return found
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.edge_tables import EdgeFrame, NameRules, Normalize, Unknown, is_table, read_table, sorted_labels
-from dpgraph.memory import check_memory
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import as_frame, check_structure, declared, read_array, table_shape
 from dpgraph.linalg.parities import CHUNK
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 #: Declared types of columns of frames that no 0 and 1 have.

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray
 
 #: Above this number of rows eigenvalues are computed coarsely.

@@ -17,8 +17,8 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 CodeArray = NDArray[np.uint64]

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.

@@ -19,7 +19,6 @@ from randomgen import ChaCha
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import exact_sampling as exact
-from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     Terms,
@@ -176,12 +175,12 @@ class NoiseSource:
         return int(accepted[self.generator.integers(accepted.size)])
 
     def on_ladder(self, count: int, widths: Sequence[int], exponent: int) -> int:
-        """Release an integer by the ladder with these widths: :func:`~dpgraph.privacy.count_noise.ladder_offset`."""
-        return count + ladder_offset(widths, exponent, self.generator)
+        """Release an integer by the ladder with these widths: :func:`~dpgraph.privacy.exact_sampling.ladder_offset`."""
+        return count + exact.ladder_offset(widths, exponent, self.generator)
 
     def cauchy(self, count: int, scale: int, bits: int) -> int:
         """Release an integer with noise of weight 1/(s^2 + z^2), s = `scale` / 2**`bits`."""
-        return count + cauchy_offset(scale, bits, self.generator)
+        return count + exact.cauchy_offset(scale, bits, self.generator)
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         """Round `values` to multiples of `unit`, and add `noise` units exactly."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_integer, check_positive
+from dpgraph.arguments import check_integer, check_memory, check_positive
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import (
     BlockWeights,
@@ -21,7 +21,6 @@ from dpgraph.denoise.modularity import (
 )
 from dpgraph.graph import Graph, vertex_sets
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function

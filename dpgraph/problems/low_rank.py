@@ -9,10 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer
+from dpgraph.arguments import check_choice, check_integer, check_memory
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.driver import MAIN_SHARE, Facts
 from dpgraph.problems.embedding.strategies import check_coherence, release_normalized_adjacency

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.memory import check_memory
 from dpgraph.problems.low_rank import SOLVER, LowRank, is_dense, solver_options
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.answers import FlippedGraph

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.projections.base import ConvexSet, ProjectionResult, as_symmetric
+from dpgraph.projections.convex_set import ConvexSet, ProjectionResult, as_symmetric
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import BoolArray, FloatArray
 

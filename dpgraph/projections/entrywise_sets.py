@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.projections.base import Ball, ConvexSet, as_array
+from dpgraph.projections.convex_set import Ball, ConvexSet, as_array
 from dpgraph.typing import FloatArray
 
 

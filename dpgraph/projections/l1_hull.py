@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.projections.base import ConvexSet, as_array, as_matrix
+from dpgraph.projections.convex_set import ConvexSet, as_array, as_matrix
 from dpgraph.typing import FloatArray
 
 

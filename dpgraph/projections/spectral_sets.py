@@ -7,7 +7,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative, check_positive
-from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
+from dpgraph.projections.convex_set import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
 from dpgraph.typing import FloatArray
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.

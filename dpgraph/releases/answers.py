@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from dpgraph.arguments import memory_limit
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
-from dpgraph.memory import memory_limit
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs

@@ -179,11 +179,13 @@ def search_seeds(
     nodes = [root] * (beam if mode == "sampled" else 1)
     bound, kind = root.bound, root.kind
     closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped
+    if time_is_up():
+        return SeedSearch((root,), bound, kind, (TraceEntry(0, root.value, bound, math.nan, math.nan),))
     state = problem.correlation(root)
     trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
     exhausted = False
     while (
-        not exhausted
+        not (exhausted or time_is_up())
         and len(trace) <= options.seeds
         and state.global_ > options.target_correlation
         and state.drops.max() > 0.0

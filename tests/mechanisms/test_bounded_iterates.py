@@ -13,9 +13,8 @@ from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.row_norm import NUMBER
-from dpgraph.releases.sweeps.core import release_repeated_sweeps
+from dpgraph.releases.sweeps.core import release_one_sided_sweep, release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, RowSensitivity
-from dpgraph.releases.sweeps.one_sided import release_one_sided_sweep
 from tests.cut_labels import release_cut_labels
 
 

@@ -14,8 +14,8 @@ from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.private import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
+from dpgraph.releases.sweeps.core import score_units
 from dpgraph.releases.sweeps.iteration import label_iteration
-from dpgraph.releases.sweeps.one_sided import score_units
 from tests.cut_labels import release_cut_labels
 from tests.privacy.statistical import log_choice
 

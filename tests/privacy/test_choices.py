@@ -32,7 +32,7 @@ SITES = {
             "private_communities, mechanism=bounded-iterates, communities=3, resolution=2.0",
         ],
     ),
-    "releases/sweeps/one_sided.py": (
+    "releases/sweeps/core.py": (
         "noisy_maximum",
         ["private_max_k_cut, k=3", "private_max_2csp, adjacency=edge"],
     ),
@@ -79,7 +79,7 @@ def test_scores_on_their_grid_move_by_at_most_the_charge_at_every_budget(site):
     door, labels = SITES[site]
     moves = [move for label in labels for move in choices(ENTRY[label], DOORS[door])]
     # Where the budget is large, labels are read repeatedly and nothing is chosen in one sweep.
-    budgets = {epsilon for epsilon in EPSILONS if epsilon < 1 or "one_sided" not in site}
+    budgets = {epsilon for epsilon in EPSILONS if epsilon < 1 or "core" not in site}
     assert {epsilon for epsilon, _ in moves} >= budgets, "at some budget nothing is chosen"
     assert max(share for _, share in moves) > 0.5, "no neighbour moves a score: they test nothing"
 

@@ -16,7 +16,7 @@ from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.linalg.subgraphs import PATTERNS as PUBLIC
-from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
+from dpgraph.privacy.exact_sampling import cauchy_offset, ladder_offset
 
 PATTERNS = tuple(ORDERS)
 FLOOR = 3

@@ -13,8 +13,8 @@ import dpgraph
 from dpgraph.bounds import nodes
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.linalg.bounded_degrees import truncated_degrees, twice_the_flow
 from dpgraph.releases import nodes as released
+from dpgraph.releases.nodes import truncated_degrees, twice_the_flow
 
 N = 6
 LIMITS = released._limits(N)

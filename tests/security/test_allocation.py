@@ -11,10 +11,10 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph import PrivacyAccountant, strategies
+from dpgraph.arguments import check_memory, memory_limit
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
-from dpgraph.memory import check_memory, memory_limit
 from dpgraph.projections import Box
 from tests.about import each
 from tests.privacy.registry import ENTRIES, public_private_functions

@@ -41,12 +41,12 @@ _COMMANDS = {
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),
     "marginals": ("tables", "Marginals"),
-    "budget": ("budget", "BudgetFile"),
+    "budget": ("public", "BudgetFile"),
     "benchmark": ("benchmark", "Benchmark"),
     "check": ("public", "Check"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
-    "compile": ("kernels", "Compile"),
+    "compile": ("compile", "Compile"),
 }
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import require_delta
+from dpgraph.arguments import check_memory, require_delta
 from dpgraph.bounds import spectra
 from dpgraph.denoise.modularity import BlockWeights
 from dpgraph.denoise.modularity import modularity as modularity_of
@@ -52,7 +52,6 @@ from dpgraph.interfaces.networkx.private_graph import (
     refused,
     should_run,
 )
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Measurement
 from dpgraph.privacy.noise import noise_source
 from dpgraph.problems.communities import private_communities

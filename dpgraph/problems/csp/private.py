@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
+from dpgraph.arguments import (
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_memory,
+    check_optional_delta,
+    check_scale,
+)
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import is_weighted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_memory
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
@@ -15,7 +15,6 @@ from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
 from dpgraph.problems.driver import TOTAL_SHARE, Facts, Registry, Strategy

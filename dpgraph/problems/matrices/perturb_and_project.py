@@ -7,10 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_scale, require_delta
+from dpgraph.arguments import check_choice, check_memory, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import public_shape, read_array
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.guard import private_function

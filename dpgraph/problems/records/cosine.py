@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
+from dpgraph.arguments import check_choice, check_integer, check_memory, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
 from dpgraph.linalg.cosines import unit_rows
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.guard import private_function

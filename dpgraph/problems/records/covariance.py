@@ -5,24 +5,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
+from dpgraph.arguments import (
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_memory,
+    check_optional_delta,
+    check_scale,
+)
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import read_array, table_shape
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS, Relation
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.records.covariance_noise import LAWS, noise_of, quietest
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
+from dpgraph.releases.eigenspaces.noisy_matrix import LeadingEigenvectors, leading_eigenvectors
+from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
+from dpgraph.results.subspaces import PrivateSingularSubspace
 from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -285,3 +294,29 @@ COVARIANCE = Problem(
     shares=lambda facts: facts.shares,
     first=lambda records, call: release_twice_the_trace(records.rows, records.n, call),
 )
+
+
+# --- principal directions of private records (DP-PCA) ----------------------------------------------------------------
+
+
+def leading_components(covariance: PrivateCovariance, ranks: range) -> LeadingEigenvectors:
+    """The components that stand out of the noise, or the only rank: post-processing."""
+    return leading_eigenvectors(covariance.matrix, covariance.std, ranks, signed=True)
+
+
+def release_record_subspace(
+    X: Any, rank: Rank, max_rank: int, *, adjacency: Literal["replace", "add-remove"], **call: Any
+) -> PrivateSingularSubspace:
+    """Release the right singular subspace of a table whose rows are private records.
+
+    It is the eigenspace of X'X, which is a covariance with the normaliser 1: noise on all d^2 entries of it is that of
+    a single product with d vectors, and no iteration pays for more than one. `call` holds the other arguments of
+    :func:`~dpgraph.private_covariance`.
+    """
+    check_choice("adjacency", adjacency, RECORDS)
+    ranks = check_rank(rank, table_shape(X, adjacency, numbers=True)[1], max_rank)
+    moments = private_covariance(X, project=False, n_records=1, adjacency=adjacency, **call)
+    found = leading_components(moments, ranks)
+    lengths = np.sqrt(np.maximum(found.spectrum, 0.0))
+    sine = found.estimated_sine
+    return PrivateSingularSubspace(None, found.basis, lengths, sine, sine, moments.privacy)

@@ -25,9 +25,13 @@ from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS, Relation
 from dpgraph.problems.driver import Asked, Problem, Strategy, release
-from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
-from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
+from dpgraph.problems.records.error_bounds import (
+    ErrorLowerBounds,
+    HereditaryDiscrepancyBounds,
+    error_lower_bounds,
+    hereditary_discrepancy_bounds,
+)
 from dpgraph.problems.records.query_noise import ENCODINGS, MECHANISMS
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.results.records import PrivateAnswers

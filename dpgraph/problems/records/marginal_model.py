@@ -6,22 +6,22 @@ from functools import partial
 
 import numpy as np
 
-from dpgraph.arguments import check_integer
+from dpgraph.arguments import check_integer, check_memory
 from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
 from dpgraph.denoise.forests import forest_parities
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema
 from dpgraph.linalg.parities import ParityBasis, elementary_symmetric
-from dpgraph.memory import check_memory
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.projections.moment_constraints import (
+from dpgraph.projections.moment_projection import (
     SIDE_LIMIT,
     MomentMatrix,
+    MomentProjection,
     NonnegativeTables,
     parity_matrix,
+    project_by_admm,
     sparsity_rows,
 )
-from dpgraph.projections.moment_projection import MomentProjection, project_by_admm
 from dpgraph.releases.records.parities import Statistics
 from dpgraph.typing import FloatArray
 

@@ -59,7 +59,7 @@ def private_marginals(  # noqa: PLR0913
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
         have more than 1000 rows, 0 if even that is too large. 2 as well when records are so sparse that conjunctions
-        are released (:mod:`dpgraph.projections.moment_constraints`). ``"paper"``: the 2k of CDEMZ24, Theorem 2.2, and
+        are released (:mod:`dpgraph.projections.moment_projection`). ``"paper"``: the 2k of CDEMZ24, Theorem 2.2, and
         with `sparsity` the 4k - 4 of Theorem 2.3; an error where that matrix has more than 1500 rows.
     forest : bool, default True
         Whether the tables may move towards those of a forest, in which every attribute depends on one other alone, as

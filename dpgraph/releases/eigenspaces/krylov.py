@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from dpgraph.arguments import check_memory
 from dpgraph.bounds.neighbours import MatrixNeighbours, row_norms
 from dpgraph.denoise.ritz import Estimate, Space
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
 from dpgraph.tuning import KRYLOV

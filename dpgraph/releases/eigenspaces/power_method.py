@@ -3,8 +3,8 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
 (:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
-are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), the longest rows of an iterate,
-which set the noise of its product, are cut off as far as that is worth it. Once that gap shows, and at the end, rows
+are iterated until the leading ones are found. For an embedding (`denoise`), the longest rows of an iterate,
+which set the noise of its product, are cut off as far as that is worth it. Once a gap shows, and at the end, rows
 are posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
+from dpgraph.arguments import check_memory
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
-from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
@@ -129,15 +129,15 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
     """Release products with iterates that improve, and refine the last basis."""
     iterations = _iterations(call.mu)
-    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial
+    step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         name = f"power iteration {t + 1}"
         noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
         product, noise = rows[:, None] * noisy, float(np.linalg.norm(rows)) * std  # the norm of noise in a column
         seen.add(product, std**2)
-        if wide and t >= iterations * trial:
-            value, spectrum = seen.drop_idle_columns(rank), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
+        if wide:
+            value, spectrum = seen.drop_idle_columns(rank, noise), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
             found = found or (denoise and spectrum <= value / 2)
         seen.improve(1.0 if found else POWER.decay)
         Q = seen.basis()

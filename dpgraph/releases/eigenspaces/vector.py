@@ -29,8 +29,6 @@ from dpgraph.typing import FloatArray
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
-#: Questions about degrees cost no more at a larger epsilon: more precise answers would decide nothing else.
-_ENOUGH = 12.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     :func:`~dpgraph.bounds.sensitivity.clipped_residual` for the third, where q is public.
     """
     w, n = graph.max_weight, graph.n_vertices
-    cap, third = max(RESIDUAL.cap * mean_degree, w), call.at_epsilon(RESIDUAL.share * min(call.epsilon, _ENOUGH))
+    cap, third = max(RESIDUAL.cap * mean_degree, w), call.part(RESIDUAL.share)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)

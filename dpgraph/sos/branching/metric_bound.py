@@ -26,8 +26,9 @@ from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, vi
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
+from dpgraph.sos.definiteness import there_is_time
 from dpgraph.sos.proofs import DualPoint, Inequality, Part
-from dpgraph.threads import on_thread, time_is_up
+from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 _LONGEST = 7  # signed vertices of an inequality
@@ -37,6 +38,7 @@ _MOST_FOUND, _SHARE = 200_000, 3  # violated triangles that are compared, and ta
 _VIOLATED, _IDLE = 1e-3, 1e-7  # least violation, and largest multiplier that counts as none
 _WINDOW, _OUTLOOK = 3, 12  # rounds
 _ATTEMPTS = 8
+_COST_OF_EIGENVECTORS = 2  # they take as long as a Cholesky factorisation of so many times the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +173,6 @@ def _minimised(
     n, limits = len(W), _limits(members)
 
     def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
-        if time_is_up():
-            raise TimeoutError
         y, t = point[:n], point[n:]
         positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
         moments = positive / _WEIGHT
@@ -196,6 +196,8 @@ def _dual_matrix(W: FloatArray, y: FloatArray, members: IntArray, t: FloatArray)
 
 
 def _positive_part(A: FloatArray) -> FloatArray:
+    if not there_is_time(_COST_OF_EIGENVECTORS * len(A)):
+        raise TimeoutError
     values, vectors = np.linalg.eigh(A)
     kept = values > 0.0
     return np.asarray((vectors[:, kept] * values[kept]) @ vectors[:, kept].T)

@@ -26,6 +26,7 @@ from dpgraph.sos.cut.rounding import (
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
@@ -107,7 +108,7 @@ def close_gap(
     That is where cuts are multiples of a unit, `beat` is next to one, and the relaxation is worth less.
     """
     room = beat - root.value
-    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat:
+    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat or time_is_up():
         return root
     scale = max(abs(objective.constant), abs(root.value))
     sweeps = 10 * root.sweeps + 100
@@ -139,6 +140,8 @@ def round_nodes(
     """`cuts`, and of every node that is left the best independent samples, and hyperplane cuts if they are wanted."""
     pool, count = [cuts], affordable_samples(objective, options.rounds)
     for node in nodes:
+        if time_is_up():
+            break
         if node.pins:
             pool.append(best_columns(objective, independent_signs(node.means(), count, rng), options.starts))
         if (

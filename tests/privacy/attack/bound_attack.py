@@ -35,7 +35,7 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import core
-from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps import core as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import FieldOracle, RowSensitivity
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison

@@ -26,7 +26,7 @@ from dpgraph.releases.eigenspaces import spectrum as spectrum_module
 from dpgraph.releases.eigenspaces import stability_test
 from dpgraph.releases.records import histogram
 from dpgraph.releases.sweeps import communities as community_sweeps
-from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps import core as one_sided_sweeps
 from tests.privacy.attack.hooks import everywhere
 
 Patch = pytest.MonkeyPatch
