@@ -94,11 +94,10 @@ class Benchmark(GraphReading):
             table.add(run, carried_out(graph, run))
         cells = cells_of((run, table.outcomes[run]) for _, run in runs)
         text = as_markdown(cells, self.delta)
-        table_text = as_csv(cells) if self.table and self.table.suffix == ".csv" else text
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
-                (self.table, lambda path: write_atomically(path, table_text)),
+                (self.table, lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else text)),
                 picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
             ],
         )
