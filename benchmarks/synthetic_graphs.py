@@ -135,13 +135,13 @@ def page(lines: list[str]) -> str:
     lost = {name: sum(len(cell.split(", ")) for cell in of if cell) for name, of in cells.items()}
     kinds = {name: sum(name in cell.split(", ") for of in cells.values() for cell in of) for name in BOUNDS}
     aside = [name for name in GRAPHS if name not in CHOSEN_ON]
-    many = len(BOUNDS) * len(EPSILONS)
+    many = {name: len(BOUNDS) * len(of) for name, of in cells.items()}
     return "\n".join((
         f"# Synthetic graphs\n\nMeans of {RUNS} runs, pure. Errors, but for NMI and the top 1 % (larger is better), "
         f"and triangles: those drawn over those released. Bounds: {bounds}; NMI: below that of the labels; KS: where "
         f"there are more than {MANY:,} vertices.\n",
-        f"Beyond a bound: {sum(lost.values())} of {many * len(GRAPHS)} cells; of the six graphs on which nothing was "
-        f"chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {many * len(aside)}. By measure: "
+        f"Beyond a bound: {sum(lost.values())} of {sum(many.values())} cells; of the six graphs on which nothing was "
+        f"chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {sum(many[name] for name in aside)}. By measure: "
         + ", ".join(f"{name} {count}" for name, count in kinds.items())
         + ".\n",
         "| graph | epsilon | " + " | ".join(columns) + " |",
