@@ -141,7 +141,8 @@ def page(lines: list[str]) -> str:
         f"and triangles: those drawn over those released. Bounds: {bounds}; NMI: below that of the labels; KS: where "
         f"there are more than {MANY:,} vertices.\n",
         f"Beyond a bound: {sum(lost.values())} of {sum(many.values())} cells; of the six graphs on which nothing was "
-        f"chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {sum(many[name] for name in aside)}. By measure: "
+        f"chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {sum(many[name] for name in aside)}. "
+        "By measure: "
         + ", ".join(f"{name} {count}" for name, count in kinds.items())
         + ".\n",
         "| graph | epsilon | " + " | ".join(columns) + " |",
