@@ -39,19 +39,11 @@ _STEPS, _CLOSE = 10, 0.01
 def draw_graph(
     degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """A random simple graph, as a symmetric 0/1 matrix.
+    """A random simple graph with these degrees, as a symmetric 0/1 matrix.
 
-    Parameters
-    ----------
-    degrees, labels : ndarray of int, shape (n,)
-        Wanted degree, and community 0, ..., K - 1, of each vertex.
-    edges : ndarray, shape (K, K)
-        Wanted edges between communities, symmetric, and inside them on the diagonal.
-    tightness : float
-        One over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each vertex has one
-        group, and groups become more equal in degree: there are the most triangles at 2.
-    rng : numpy.random.Generator
-        Public randomness.
+    `edges` are wanted between communities, of which `labels` are the numbers, and on the diagonal inside them.
+    `tightness` is one over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each
+    vertex has one group, and groups become more equal in degree: there are the most triangles at 2.
     """
     n = degrees.size
     pairs = [_grouped(degrees, labels, edges, tightness, rng) if tightness > 0 else np.empty((0, 2), dtype=np.int64)]
