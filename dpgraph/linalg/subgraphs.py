@@ -19,6 +19,8 @@ from dpgraph.typing import BoolArray, IntArray
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
 #: Those that are subgraphs.
 PATTERNS = tuple(ORDERS)[:-1]
+#: One over the unit of clustering coefficients.
+_CLUSTERING_UNIT = 2**30
 
 Index = NDArray[np.int32]
 
@@ -69,7 +71,7 @@ class Subgraphs:
         return np.argsort(-self._degrees, kind="stable")
 
     @cached_property
-    def _ranked(self) -> tuple[IntArray, Index, Index]:
+    def _ranked(self) -> tuple[Index, Index, Index]:
         return ranked(*self._rows, self._by_degree)
 
     @cached_property
@@ -117,6 +119,17 @@ class Subgraphs:
         }
         return int(counts[pattern]())
 
+    def clustering(self, limit: float = math.inf) -> float:
+        """The sum over vertices of their local clustering coefficients; no edge counts more than `limit` in it.
+
+        A vertex w of degree d adds 1/C(d, 2) to each edge between two of its neighbours, rounded down to a multiple of
+        2^-30, so that sums are exact.
+        """
+        degrees = self._degrees[self._by_degree].astype(np.int64)
+        weights = _CLUSTERING_UNIT // np.maximum(degrees * (degrees - 1) // 2, 1)
+        most = min(int(limit * _CLUSTERING_UNIT) if limit < math.inf else 2**62, 2**62)
+        return self._number(closed_edges, *self._oriented, weights, most) / _CLUSTERING_UNIT
+
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
@@ -140,7 +153,7 @@ class Subgraphs:
         return (*(int(width) for width in widths[pattern]()), 1)
 
 
-def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[IntArray, Index, Index]:
+def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[Index, Index, Index]:
     """The place of each vertex in the decreasing order of degrees, and the rows in that order, of increasing places."""
     rank = np.empty(by_degree.size, dtype=indices.dtype)
     rank[by_degree] = np.arange(by_degree.size)
@@ -174,6 +187,28 @@ def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
                 total += marked[w]
         marked[higher[start[u] : start[u + 1]]] = False
     return total
+
+
+@njit(nogil=True)
+def closed_edges(start: IntArray, higher: IntArray, weights: IntArray, limit: int, stop: Stop) -> int:
+    """The sum over edges of what the common neighbours of their ends weigh, or of the limit if that is less."""
+    n = start.size - 1
+    place, sums = np.zeros(n, dtype=np.int64), np.zeros(higher.size, dtype=np.int64)
+    for u in range(n):
+        if stop[0]:
+            break
+        for uw in range(start[u], start[u + 1]):
+            place[higher[uw]] = uw + 1
+        for uv in range(start[u], start[u + 1]):
+            v = higher[uv]
+            for vw in range(start[v], start[v + 1]):
+                w = higher[vw]
+                if place[w]:
+                    sums[uv] += weights[w]
+                    sums[vw] += weights[u]
+                    sums[place[w] - 1] += weights[v]
+        place[higher[start[u] : start[u + 1]]] = 0
+    return int(np.minimum(sums, limit).sum())
 
 
 @njit(nogil=True)

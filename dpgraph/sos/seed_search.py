@@ -49,7 +49,6 @@ class SolverOptions:
     gap_tol: float = 0.0
     initial: IntArray | None = None  #: labels by position
     callback: Callback | None = None
-    patient: bool = False  #: without a time limit, search locally in steps where that takes a few seconds at most
 
     def __post_init__(self) -> None:
         for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):

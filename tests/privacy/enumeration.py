@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.bounds import sensitivity, spectra
+from dpgraph.denoise.swaps import Roots
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.releases.statistics import STATISTICS
 
 TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "sensitivity.md"
@@ -228,6 +230,15 @@ def public_bases(pairs: Pairs) -> Ratios:
         yield "core_release", np.linalg.norm(core, axis=(1, 2)) / bound
 
 
+def clustering(weights: np.ndarray) -> np.ndarray:
+    """The sum of clustering coefficients in which no edge counts more than 1, of each graph."""
+    found = []
+    for A in weights:
+        rows = sparse.csr_array((A > 0).astype(np.float64))
+        found.append(Subgraphs(rows.indptr, rows.indices).clustering(1.0))
+    return np.array(found)
+
+
 def degree_statistics(pairs: Pairs) -> Ratios:
     if not pairs.plain:
         return
@@ -240,6 +251,13 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     edges = [(graphs.weights > 0).sum(axis=2) for graphs in (pairs.source, pairs.target)]
     tails = [(counts[:, :, None] >= np.arange(1, n)).sum(axis=1) for counts in edges]
     yield "degree_tails", np.abs(tails[0] - tails[1]).sum(axis=1) / sensitivity.degree_tails()
+    closed = clustering(pairs.source.weights) - clustering(pairs.target.weights)
+    yield "clustering_of_edges", np.abs(closed) / sensitivity.clustering_of_edges(1.0)
+    roots = Roots(1.2, 3.0**0.5, 1.0)
+    ends = [roots.of(counts.astype(float)) for counts in edges]
+    joined = [graphs.weights > 0 for graphs in (pairs.source, pairs.target)]
+    products = [np.einsum("bi,bij,bj->b", f, A, f) / 2 for f, A in zip(ends, joined, strict=True)]
+    yield "root_degree_products", np.abs(products[0] - products[1]) / sensitivity.root_degree_products(3.0**0.5, 1.2)
     yield from clipped_degrees(pairs)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)

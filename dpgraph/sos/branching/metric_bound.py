@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
@@ -38,7 +38,7 @@ _MOST_FOUND, _SHARE = 200_000, 3  # violated triangles that are compared, and ta
 _VIOLATED, _IDLE = 1e-3, 1e-7  # least violation, and largest multiplier that counts as none
 _WINDOW, _OUTLOOK = 3, 12  # rounds
 _ATTEMPTS = 8
-_COST_OF_EIGENVECTORS = 2  # they take as long as a Cholesky factorisation of so many times the order
+_COST_OF_EIGENVECTORS = 2.5  # they take as long as a Cholesky factorisation of so many times the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _minimised(
         value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.sum(positive * moments))
         return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)])
 
-    bounds = np.vstack([np.tile([-np.inf, np.inf], (n, 1)), np.tile([0.0, np.inf], (t.size, 1))])
+    bounds = Bounds(np.repeat([-np.inf, 0.0], [n, t.size]), np.inf)
     found = minimize(
         lagrangian, np.append(y, t), jac=True, method="L-BFGS-B", bounds=bounds,
         options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY},

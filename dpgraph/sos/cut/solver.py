@@ -39,8 +39,15 @@ def solve_max_cut(
     objective: CutObjective,
     options: SolverOptions = SolverOptions(),  # noqa: B008 (frozen)
     rng: int | np.random.Generator | None = None,
+    *,
+    patient: bool = False,
+    proof_follows: bool = False,
 ) -> Solution:
-    """Cut an objective: eliminate, relax, condition on seeds, round, improve."""
+    """Cut an objective: eliminate, relax, condition on seeds, round, improve.
+
+    Without a time limit, a `patient` search is local in steps where that takes a few seconds at most. If a proof
+    follows, the local search leaves it the time once it only finds its best value again.
+    """
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
@@ -60,7 +67,7 @@ def solve_max_cut(
         cut = one_opt(core, cuts[:, 0]) if options.local_search else cuts[:, 0]
         watch.found(core.cut_value(cut), tree.upper_bound)
         if options.local_search:
-            cut = _search_locally(core, cut, cuts, watch, generator)
+            cut = _search_locally(core, cut, cuts, watch, generator, patient, proof_follows)
         watch.step()
     cut = lift(cut)
     labels = (cut != cut[0]).astype(np.int64)
@@ -74,20 +81,27 @@ def solve_max_cut(
 
 
 def _search_locally(
-    objective: CutObjective, cut: FloatArray, cuts: FloatArray, watch: Watch, rng: np.random.Generator
+    objective: CutObjective,
+    cut: FloatArray,
+    cuts: FloatArray,
+    watch: Watch,
+    rng: np.random.Generator,
+    patient: bool,
+    proof_follows: bool,
 ) -> FloatArray:
     """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
 
-    What they find is recombined with the best so far. Without a time limit it ends once a few have found no more.
+    What they find is recombined with the best so far. Without a time limit, or before a proof, it ends once a few have
+    found no more.
     """
     options, found = watch.options, cut[:, None]
-    patient = patient_search(objective, options.starts) if options.patient and options.sweeps is None else None
-    starts, longest = patient or (options.starts, None)
+    planned = patient_search(objective, options.starts) if patient and options.sweeps is None else None
+    starts, longest = planned or (options.starts, None)
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
     repeats = 0
     for sweeps in watch.efforts(longest):
-        if options.time_limit is None and repeats == _REPEATS:
+        if (options.time_limit is None or proof_follows) and repeats == _REPEATS:
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
