@@ -88,12 +88,17 @@ class ResumableTable:
 
     def drop(self, unwanted: Callable[[Row], bool]) -> int:
         """Forget rows; the number of rows forgotten."""
-        kept = {key: row for key, row in self.rows.items() if not unwanted(row)}
-        dropped = len(self.rows) - len(kept)
-        if dropped:
-            self.rows = kept
-            write_csv(self.path, list(kept.values()), self._columns)
-        return dropped
+        before = len(self.rows)
+        if any(map(unwanted, self.rows.values())):
+            self.replace(unwanted, [])
+        return before - len(self.rows)
+
+    def replace(self, unwanted: Callable[[Row], bool], rows: Iterable[dict[str, object]]) -> None:
+        """Forget rows and add others, in one step."""
+        texts = [{column: str(row[column]) for column in self._columns} for row in rows]
+        kept = [row for row in self.rows.values() if not unwanted(row)]
+        self.rows = {self.key_of(row): row for row in (*kept, *texts)}
+        write_csv(self.path, list(self.rows.values()), self._columns)
 
 
 def read_csv(path: Path) -> list[Row]:
@@ -107,10 +112,12 @@ def read_csv(path: Path) -> list[Row]:
 def write_csv(path: Path, rows: Sequence[dict[str, object]] | Sequence[Row], columns: Sequence[str]) -> None:
     """Write a whole table; missing cells stay empty."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
+    part = path.with_name(f"{path.name}.part")  # a whole table takes the place of the old one, or none does
+    with part.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
+    part.replace(path)
 
 
 def with_processor_time(run: Callable[[], None]) -> None:

@@ -1,6 +1,6 @@
 """Global correlation rounding, seen: DN25a's Theorems 7.8 and 7.10, and where conditioning is worth its time.
 
-    python benchmarks/correlation_rounding.py            # five minutes on one core
+    python benchmarks/correlation_rounding.py            # eight minutes on one core
 
 *Curves.* Seeds are drawn at random, labels from the pseudo-distribution (`search="sampled"`), pinned, and the
 relaxation of degree 2 solved again. After each seed: what labels drawn independently earn in expectation, relaxation
@@ -121,7 +121,10 @@ def races() -> Iterator[tuple[str, dpgraph.TwoCSP, int]]:
     for rows, columns, share in ((4, 400, 1.0), (3, 100, 0.98), (2, 150, 0.95)):
         name = f"ladder {rows} x {columns}, q = 3, {share:g}"
         yield name, grid_game(rows, columns, 3, share), 4
-    for rows, columns, q, share, seeds in ((2, 100, 5, 1.0, 1), (2, 100, 3, 1.0, 1), (2, 60, 3, 0.97, 4)):
+    for rows, columns, q, share, seeds in (
+        (2, 100, 5, 1.0, 1), (2, 100, 3, 1.0, 1), (2, 60, 3, 0.97, 4), (1, 150, 5, 1.0, 1), (2, 60, 8, 1.0, 1),
+        (3, 60, 5, 1.0, 1), (2, 300, 5, 1.0, 1),
+    ):  # fmt: skip
         yield (
             f"shifts, ladder {rows} x {columns}, q = {q}, {share:g}",
             grid_game(rows, columns, q, share, shifts=True),
@@ -129,6 +132,7 @@ def races() -> Iterator[tuple[str, dpgraph.TwoCSP, int]]:
         )
     yield "shifts, torus 14 x 14, q = 3, 0.9", grid_game(14, 14, 3, 0.9, torus=True, shifts=True), 12
     yield "shifts, torus 20 x 20, q = 3, 1", grid_game(20, 20, 3, 1.0, torus=True, shifts=True), 2
+    yield "shifts, torus 12 x 12, q = 5, 1", grid_game(12, 12, 5, 1.0, torus=True, shifts=True), 2
     for q, degree, n, share in (
         (3, 4, 300, 1.0),
         (3, 3, 400, 0.97),
@@ -144,6 +148,7 @@ def races() -> Iterator[tuple[str, dpgraph.TwoCSP, int]]:
         0
     ]  # degree times correlation squared 1.8: just above where it can be seen
     yield "planted cut, degree 5", as_instance(A), 8
+    yield "planted cut of 1000, degree 8", as_instance(planted_cut_sparse(1000, 8, -0.5, rng=3)[0]), 8
     yield "planted cut, degree 12", as_instance(planted_cut_sparse(400, 12, -0.6, rng=1)[0]), 8
 
 

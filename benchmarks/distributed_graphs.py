@@ -39,7 +39,7 @@ PIECE, VERTICES, CROSSING = 2_500_000, 0.1, 0.9
 #: Rows of a row group, which a worker reads at a time.
 ROWS = 250_000
 #: Memory of each of the two workers: less than the edge list from 3 * 10**7 edges on, at 16 bytes an edge.
-LIMIT = "450MB"
+LIMIT = "1500MB"
 #: From 10**8 edges on, of 1600 MB: with 450 MB a cut stood still. The degrees of the committed table had 450 MB.
 LARGE_LIMIT = "750MB"
 #: Seconds after which a line is given up.

@@ -24,6 +24,7 @@ from functools import partial
 
 import covariance_printed
 import numpy as np
+import rates_rounding
 from common import interval, slope
 from linear_queries import counting, prefix_sums
 from scipy.linalg import block_diag, hadamard
@@ -141,6 +142,15 @@ def perturbed_coherence(x: float, seed: int) -> float:
 # --- DN25a: graphs -----------------------------------------------------------------------------------------------
 
 
+def paper_adjacency(A: np.ndarray, rank: int, epsilon: float, seed: int) -> dpgraph.PrivateNormalizedAdjacency:
+    """By Algorithm 6.2."""
+    mechanism = dpgraph.strategies.Coherence(
+        rank=rank, regularization=0.0, coherence="rank", certificate="gap-and-coherence"
+    )
+    budget = {"epsilon": epsilon, "delta": DELTA, "rng": seed}
+    return dpgraph.private_normalized_adjacency(A, max_weight=1.0, mechanism=mechanism, **budget)
+
+
 @dataclass(frozen=True)
 class Bipartite:
     """A complete bipartite graph with halves of n/2 and equal weights: rank 2, every degree the same, eigenvalues +-1.
@@ -162,11 +172,7 @@ class Bipartite:
         half = self.n // 2
         A = np.zeros((self.n, self.n))
         A[:half, half:] = A[half:, :half] = 1 / (self.inverse_degree * half)
-        mechanism = dpgraph.strategies.Coherence(
-            rank=2, regularization=0.0, coherence="rank", certificate="gap-and-coherence"
-        )
-        budget = {"epsilon": 1 / self.inverse_epsilon, "delta": DELTA, "rng": seed}
-        return dpgraph.private_normalized_adjacency(A, max_weight=1.0, mechanism=mechanism, **budget)
+        return paper_adjacency(A, 2, 1 / self.inverse_epsilon, seed)
 
     def normalized_error(self, seed: int) -> float:
         """Spectral norm of the error of the normalized adjacency, which has norm 1."""
@@ -196,6 +202,43 @@ class Bipartite:
 def bipartite(error: str, name: str, x: float, seed: int) -> float:
     """An error on a bipartite graph of which one number is x."""
     return float(getattr(Bipartite(**{name: int(x) if name == "n" else x}), error)(seed))
+
+
+@dataclass(frozen=True)
+class Game:
+    """A complete unique game that one assignment satisfies, as its label-extended graph: q complete graphs.
+
+    Constraints have equal weights and permutations; by names of the labels all of these are the identity. The
+    normalized adjacency has the eigenvalue 1 once for each label, and others of size 1/(n - 1).
+    """
+
+    n: int = 512
+    labels: int = 3
+    inverse_degree: float = 1 / 256
+    inverse_epsilon: float = 1 / 16
+
+    def value_error(self, seed: int) -> float:
+        """Largest error of the value of an assignment in the released matrix with released degrees.
+
+        A share of the constraints, over the assignments by the directions in which it is largest.
+        """
+        n, q = self.n, self.labels
+        weight = 1 / (self.inverse_degree * (n - 1))
+        A = np.kron(np.eye(q), weight * (np.ones((n, n)) - np.eye(n)))
+        private = paper_adjacency(A, q, 1 / self.inverse_epsilon, seed)
+        factor = np.sqrt(np.maximum(private.scale, 0.0))[:, None] * private.basis
+        error = (factor @ private.core) @ factor.T - A
+        worst = 0.0
+        for direction in np.linalg.eigh(error)[1][:, np.r_[: 2 * q, -2 * q : 0]].T:
+            for sign in (1.0, -1.0):
+                chosen = np.argmax(sign * direction.reshape(q, n), axis=0) * n + np.arange(n)
+                worst = max(worst, abs(float(error[np.ix_(chosen, chosen)].sum())))
+        return worst * self.inverse_degree / n
+
+
+def game(name: str, x: float, seed: int) -> float:
+    """Its error with one number replaced."""
+    return Game(**{name: int(x) if name in ("n", "labels") else x}).value_error(seed)
 
 
 def quadratic_form(name: str, x: float, seed: int) -> float:
@@ -387,12 +430,42 @@ def dn25a() -> list[Sweep]:
             Sweep(statement, error, "1/epsilon", 1.0, graph(key, "inverse_epsilon"), budgets),
             Sweep(statement, error, "n", 0.0, graph(key, "n"), (1024, 2048, 4096)),
         ]
+    statement, error, q = (
+        "DN25a Theorem 7.17",
+        "error of the value of an assignment, share of constraints",
+        "q, the rank",
+    )
+    rows += [
+        Sweep(statement, error, "1/degree", 1.0, partial(game, "inverse_degree"), inverse(64, 128, 256, 500)),
+        Sweep(statement, error, "1/epsilon", 1.0, partial(game, "inverse_epsilon"), inverse(4.0, 8.0, 16.0)),
+        Sweep(statement, error, "n", 0.0, partial(game, "n"), (300, 600, 1200)),
+        Sweep(statement, error, q, 0.5, partial(game, "labels"), (2, 3, 4, 6)),
+        *rounding(),
+    ]
     fact, form = "DN25a Fact 7.15", "quadratic form of a cut"
     rows += [
         Sweep(fact, form, "spectral norm", 1.0, partial(quadratic_form, "size"), (0.01, 0.1, 1.0)),
         Sweep(fact, form, "degree (edges)", 1.0, partial(quadratic_form, "degree"), (10, 20, 40, 80)),
         Sweep(fact, form, "n (edges)", 1.0, partial(quadratic_form, "n"), (200, 400, 800, 1600), quick=(100, 200, 400)),
     ]
+    return rows
+
+
+def rounding() -> list[Sweep]:
+    """DN25a, what independent rounding loses after seeds."""
+    rows = []
+    for statement, problem, tight, other, sizes in (
+        ("DN25a Theorem 7.8", "cut", 8, 5, (120, 240, 480)),
+        ("DN25a Theorem 7.10", "labels", 6, 5, (40, 80, 160)),
+        ("DN25a Theorem 7.11", "halves", 8, 5, (120, 240, 480)),
+    ):
+        error = f"loss of independent rounding, {'3 labels' if problem == 'labels' else problem}"
+        for parts in (tight, other):
+            measure = partial(rates_rounding.loss, problem, parts, "seeds")
+            rows.append(Sweep(statement, f"{error}, {parts} parts", "seeds", -0.5, measure, rates_rounding.SEEDS))
+        at_four = partial(partial, rates_rounding.loss, problem, tight)
+        rows.append(Sweep(statement, f"{error}, 4 seeds", "parts, the rank", 0.5, at_four("parts"), (4, 6, 8, 10)))
+        rows.append(Sweep(statement, f"{error}, 4 seeds, {tight} parts", "n", 0.0, at_four("n"), sizes))
     return rows
 
 

@@ -10,16 +10,19 @@
 8. DN25b Theorem 4.4: the norm of the noise against the 1.1 rho d of the paper.
 9. HP14 at its best, for the tables of 3 and 7: exact accounting, p and number of products chosen in hindsight.
 
-Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About twenty minutes.
+Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About twenty minutes. When
+an experiment (of 6: a sweep) is complete, its rows take the place of the old ones. No others are touched.
 
     python benchmarks/science.py [--quick] [--only wishart]
+    python benchmarks/science.py --only rates --sweep "7.17" --sweep "7.19"
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import charts
@@ -201,11 +204,10 @@ def schatten(quick: bool) -> Iterator[Row]:
 # --- 6: rates --------------------------------------------------------------------------------------------------------
 
 
-def all_rates(quick: bool) -> Iterator[Row]:
-    """Every sweep; the reference is the exponent that is proved."""
-    for sweep in rates.sweeps():
-        for (x, seed), value in sweep.values(quick=quick).items():
-            yield row("rates", sweep.name, "", x, seed, value, sweep.exponent)
+def rates_of(sweep: rates.Sweep, quick: bool) -> Iterator[Row]:
+    """Of a sweep; the reference is the exponent that is proved."""
+    for (x, seed), value in sweep.values(quick=quick).items():
+        yield row("rates", sweep.name, "", x, seed, value, sweep.exponent)
 
 
 # --- 7: a spike beside a heavy entry, and many rows ------------------------------------------------------------------
@@ -344,8 +346,9 @@ def noise_norm(quick: bool) -> Iterator[Row]:
 
 EXPERIMENTS = {
     "gaussian": gaussian_perturbation, "union": random_union, "wishart": wishart, "schatten": schatten,
-    "rates": all_rates, "spike": flat_spike, "columns": many_rows, "norm": noise_norm, "hp14": at_its_best,
+    "spike": flat_spike, "columns": many_rows, "norm": noise_norm, "hp14": at_its_best,
 }  # fmt: skip
+RATES = "rates"
 
 # --- tables and plots ------------------------------------------------------------------------------------------------
 
@@ -568,24 +571,32 @@ def plot_rates(rows: Sequence[dict[str, str]]) -> Figure:
     return charts.finish(figure, title, remark, "", "")
 
 
+def measurements(names: Sequence[str], sweeps: Sequence[str]) -> Iterator[tuple[str, Callable[[bool], Iterator[Row]]]]:
+    """Experiments by name; of the rates each sweep is one."""
+    for name in names:
+        if name != RATES:
+            yield name, EXPERIMENTS[name]
+            continue
+        for sweep in rates.sweeps():
+            if any(text in sweep.name for text in sweeps or [""]):
+                yield sweep.name, partial(rates_of, sweep)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, two runs")
-    parser.add_argument("--only", action="append", choices=EXPERIMENTS, help="may be repeated")
+    parser.add_argument("--only", action="append", choices=[*EXPERIMENTS, RATES], help="may be repeated")
+    parser.add_argument("--sweep", action="append", help="only the rates with this in their name; may be repeated")
     parser.add_argument("--tables", action="store_true", help="compute nothing")
     arguments = parser.parse_args()
     table = ResumableTable(RESULTS / "science.csv", ("experiment", "series", "n", "x", "seed"), COLUMNS)
     if not arguments.tables:
-        with table.writing():
-            for name in arguments.only or EXPERIMENTS:
-                old = ("conjecture 1.7", "conjecture 1.8") if name == "union" else (name,)
-                if name == "hp14":
-                    table.drop(lambda row: row["series"].startswith(AT_BEST))
-                else:
-                    table.drop(lambda row, old=old: row["experiment"] in old and not row["series"].startswith(AT_BEST))
-                for line in EXPERIMENTS[name](arguments.quick):
-                    table.add(line)
-                print(f"{name}: done", flush=True)
+        for name, measure in measurements(arguments.only or [*EXPERIMENTS, RATES], arguments.sweep or []):
+            rows = list(measure(arguments.quick))
+            made = {(line["experiment"], line["series"]) for line in rows}
+            with table.writing():
+                table.replace(lambda old, made=made: (old["experiment"], old["series"]) in made, rows)
+            print(f"{name}: done", flush=True)
     write(list(table.rows.values()))
 
 

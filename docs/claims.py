@@ -221,7 +221,17 @@ def frontier() -> Iterator[Claim]:
     lost = column("peers_published.md", "lost / √(mn)")
     bounds = [row["√(mn/ε)/m; times ln²(n/δ)"].split(";") for row in rows("peers_published.md") if "n^1.5/(ε m)" in row]
     of_edges, with_logarithms = ([number(part) for part in parts] for parts in zip(*bounds, strict=True))
+    table = "peers_published.md"
+    best, own, halves, by_default, chance = (
+        spread(column(table, name), ".3f")
+        for name in (
+            "HP14, at best (columns; products)", "default", "by HP14, at best (columns; products)", "halves by default",
+            "at random",
+        )
+    )  # fmt: skip
     for text in (
+        f"sines of {best}, where the default\n  has {own}",
+        f"cuts {halves} of four real graphs, chance {chance},\nthe default {by_default}",
         f"At ε = 1 the default loses {spread(lost, '.2f')} √(mn) on all twenty real graphs",
         f"says {100 * min(of_edges):.0f} to {100 * max(of_edges):.0f} % of the edges",
         f"With its logarithms it says {min(with_logarithms):.0f} times the number of edges or more",
@@ -270,6 +280,19 @@ def communities() -> Iterator[Claim]:
         f"{max(between[True]):.2f}; above, of {spread(between[False], '.2f')}",
         "communities.md",
     )
+    table, page = "community_limits.md", "docs/communities-theory.md"
+    ours, start, oracle = (
+        [
+            sum(found) / len(found)
+            for found in (
+                [float(row[name]) for row in rows(table) if row["epsilon"] == epsilon] for epsilon in ("1", "2")
+            )
+        ]
+        for name in ("ours", "oracle start (core)", "oracle labels")
+    )
+    yield Claim(page, f"Communities reach {ours[0]:.2f} of it at ε = 1 and {ours[1]:.2f} at 2.", table)
+    yield Claim(page, f"the search ends at {start[0]:.2f} at ε = 1, and at {start[1]:.2f} at ε = 2", table)
+    yield Claim(page, f"reaches {oracle[0]:.2f} and {oracle[1]:.2f} by its own noisy numbers of edges", table)
 
 
 def degrees() -> Iterator[Claim]:
@@ -567,6 +590,74 @@ def papers() -> Iterator[Claim]:
     yield Claim(page, f"There HP14 errs up to {behind:.1f} times as much as the projector", table)
 
 
+def estimates() -> Iterator[Claim]:
+    """How often a subspace says wrongly that it converged."""
+    table = "estimates.md"
+    lost = {
+        graphs: [
+            (number(row["sines above 0.7"]), number(row["of these converged"]))
+            for row in rows(table)
+            if row["inputs"].startswith("graphs") == graphs
+        ]
+        for graphs in (False, True)
+    }
+    matrices, graphs = ([f"{sum(column):.0f}" for column in zip(*lost[kind], strict=True)] for kind in (False, True))
+    text = f"Of {matrices[0]} runs on matrices whose true sine is above 0.7, {matrices[1]} say it, and {graphs[1]} of"
+    text += f" {graphs[0]} on graphs"
+    yield Claim("docs/subspaces.md", text, table)
+
+
+def rounding() -> Iterator[Claim]:
+    """Global correlation rounding, on the page of the papers' statements."""
+    page, table = "docs/science.md", "science.md"
+    lines = [row for row in rows(table) if "loss of independent rounding" in row.get("error", "")]
+
+    def slopes(swept: str, words: str) -> str:
+        found = [row for row in lines if row["swept"].startswith(swept) and words in row["error"]]
+        return ", ".join(row["slope measured"] for row in found)
+
+    tight = f"{slopes('seeds', 'cut, 8 parts')}, {slopes('seeds', '6 parts')} and {slopes('seeds', 'halves, 8 parts')}"
+    loose = [
+        number(row["slope measured"]) for row in lines if "5 parts" in row["error"] and row["swept"][:5] == "seeds"
+    ]
+    yield Claim(page, f"slopes are {tight}", table)
+    yield Claim(page, f"with five parts they are {spread(loose, '.2f')}, ABOVE", table)
+    (halves,) = [
+        row["slope measured"]
+        for row in rows(table)
+        if row.get("statement", "").endswith("Theorem 7.19") and row["swept"].startswith("n,")
+    ]
+    yield Claim(page, f"(halves) in n: {halves}", table)
+    games = [row for row in rows(table) if row.get("statement", "").endswith("Theorem 7.17")]
+    yield Claim(page, f"{', '.join(row['slope measured'] for row in games)} in 1/degree, 1/ε, n and q", table)
+    table = "correlation_rounding.md"
+    raced = [row for row in rows(table) if "conditioning" in row]
+    own, plain, annealed = (
+        [number(row[name]) for row in raced] for name in ("conditioning", "single changes", "annealing")
+    )
+    more, most = (
+        sum(mine > theirs + 1e-9 for mine, theirs in zip(own, other, strict=True)) for other in (plain, annealed)
+    )
+    fewer = sum(mine < theirs - 1e-9 for mine, theirs in zip(own, annealed, strict=True))
+    yield Claim(
+        page,
+        f"In {len(raced)} races conditioning finds more than single changes in {more}, and than annealing in {most}; "
+        f"annealing finds more in {fewer}",
+        table,
+    )
+    curves = rows("correlation_rounding.csv")
+    largest = max(float(row["loss"]) / float(row["allowed loss"]) for row in curves)
+    yield Claim(page, f"what is lost is at most {largest:.2f} of what", "correlation_rounding.csv")
+    beaten = {
+        row["instance"]
+        for row in curves
+        if row["seeds"] == "12" and float(row["independent"]) > float(row["geometric"]) + 5e-4
+    }
+    yield Claim(
+        page, f"On {len(beaten)} of {len({row['instance'] for row in curves})} instances", "correlation_rounding.csv"
+    )
+
+
 def tests() -> Iterator[Claim]:
     """What the tests of privacy measure."""
     worst = {row["bound"].strip("`"): number(row["worst ratio"]) for row in rows("sensitivity.md")}
@@ -609,7 +700,7 @@ def extension() -> Iterator[Claim]:
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
     cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons, pagerank,
     extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers,
-    tests,
+    estimates, rounding, tests,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.threads import Stop, on_threads, thread_count
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
@@ -20,6 +21,8 @@ WEIGHT_BITS = 20
 _AT_A_TIME = 2**14
 #: Up to so many rows, numpy takes them in a fifth to a half of the time of scipy, which checks every index.
 _FEW = 2**6
+#: From so many rows on, a product takes all cores: it is then a hundred times as long as a thread takes to start.
+_MANY = 10**5
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,15 @@ class WeightGrid:
         return cls(unit, math.floor(max_weight / unit) * unit)
 
     def round(self, weights: FloatArray) -> FloatArray:
-        """Nearest points of the grid, weights beyond it at its end: new numbers, in [0, `largest`] for weights >= 0.
+        """Nearest points of the grid, weights beyond it at its end, in [0, `largest`] for weights >= 0.
 
         So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
         rounding is monotone, and no two of its values are further apart than that.
         """
+        if weights.size > 1 and weights.min() == weights.max():
+            first = weights.flat[0]
+            point = self.round(np.array([first]))[0]
+            return weights if point == first else np.full_like(weights, point)
         points = np.minimum(weights, self.largest)
         points /= self.unit
         np.rint(points, out=points)
@@ -96,7 +103,7 @@ class Graph:
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        return np.asarray(self.adjacency @ block)
+        return product(self.adjacency, block)
 
     def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
         """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
@@ -181,6 +188,22 @@ def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
 
 
 # --- sums over some rows, at a cost of their entries: exact, in any order, of weights on their grid -------------------
+
+
+def product(A: sparse.csr_array, X: FloatArray) -> FloatArray:
+    """``A @ X``, on all cores where it pays. A row of it is a sum of its own: the bits do not depend on how many."""
+    parts = thread_count() if A.shape[0] >= _MANY else 1
+    if parts == 1:
+        return np.asarray(A @ X)
+    found, ends = np.empty((A.shape[0], *X.shape[1:])), np.linspace(0, A.shape[0], parts + 1).astype(np.int64)
+
+    def multiply(first: int, last: int, _stop: Stop) -> None:
+        own, indptr = slice(A.indptr[first], A.indptr[last]), A.indptr[first : last + 1]
+        rows = sparse.csr_array((A.data[own], A.indices[own], indptr - indptr[0]), shape=(last - first, A.shape[1]))
+        found[first:last] = rows @ X
+
+    on_threads(multiply, ends[:-1], ends[1:])
+    return found
 
 
 def taken_rows(A: sparse.csr_array, rows: IntArray) -> sparse.csr_array | Rows:

@@ -16,6 +16,7 @@ from dpgraph.interfaces.benchmark import (
     Outcome,
     PublicGraph,
     Run,
+    as_csv,
     as_markdown,
     carried_out,
     cells_of,
@@ -125,6 +126,22 @@ def test_the_tables_hold_the_mean_and_the_interval_of_students_t(cells):
     assert "| g\\|h | gaussian | refused |  |" in text
     assert "- g|h, cut, gaussian: refused: too large" in text
     assert "**Not private**" in text
+
+
+def test_means_and_intervals_as_csv(cells):
+    found = rows(as_csv(cells))
+    auto = found[1]
+    assert (auto["graph"], auto["mechanism"], auto["epsilon"], auto["halts"]) == ("g|h", "auto", "1.0", "1")
+    assert float(auto["mean"]) == pytest.approx(0.7)
+    assert float(auto["half_width"]) == pytest.approx(stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3))
+    assert (found[0]["epsilon"], found[0]["half_width"], found[3]["refusal"]) == ("", "nan", "refused: too large")
+
+
+@pytest.mark.parametrize(("groups", "index"), [((1, 1), 1.0), ((72, 72), 1.0), ((1, 3), 0.0), ((72, 5), 0.0)])
+def test_the_adjusted_rand_index_of_trivial_groups(blocks, groups, index):
+    graph = PublicGraph("x", blocks.adjacency)
+    graph.__dict__["communities"], found = (np.arange(graph.n) % count for count in groups)
+    assert TASKS["communities"].judge(graph, found)[1] == pytest.approx(index, abs=1e-12)
 
 
 # --- the command -------------------------------------------------------------------------------------------------

@@ -118,8 +118,8 @@ def tables(draw):
 
 
 def read_with(path, large, **arguments):
-    """All that a reader says about a file, where texts of `large` bytes and more go by polars."""
-    with patch("dpgraph.datasets.rows._LARGE_TEXT", large):
+    """All that a reader says about a file, by polars or, where it is `large` for that, line by line."""
+    with patch("dpgraph.datasets.rows._polars_pays", lambda _: not large):
         try:
             A, nodes = datasets.read_sparse(path, **arguments)
         except DatasetError as error:
@@ -739,7 +739,7 @@ def test_numbers_with_zeros_in_front_are_names_that_keep_them(write, monkeypatch
     staff = "employee,manager,day\n00012,00345,1\n00345,12,2\n+49301,00012,3\n"
     plain = "a,b,when\n12,345,00:30\n345,7,2024-01-05\n0,-4,007\n"
     for large in (2**18, 0):
-        monkeypatch.setattr("dpgraph.datasets.rows._LARGE_TEXT", large)
+        monkeypatch.setattr("dpgraph.datasets.rows._polars_pays", lambda _, pays=not large: pays)
         for text in (staff, staff.replace(",", "\t"), staff.replace(",", " "), staff.replace(",", ";")):
             assert datasets.read_sparse(write(text))[1] == ("+49301", "00012", "00345", "12")
         assert datasets.read_sparse(write(plain))[1] == (-4, 0, 7, 12, 345)

@@ -17,7 +17,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import WEIGHT_BITS, WeightGrid
+from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
 from tests.about import each
@@ -485,3 +485,28 @@ def test_weighted_means_declared_and_naming_the_default_bound_declares_nothing()
         open_graph(G, max_weight=2.0)
     assert not open_graph(G, max_weight=0.5).weighted  # an edge counts 1, capped: pairs weigh 0 or 0.5
     assert open_graph(MATRIX, max_weight=0.5).weighted
+
+
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_a_product_has_the_same_bits_on_any_number_of_threads(monkeypatch, columns):
+    rng = np.random.default_rng(0)
+    A = sparse.random_array((1001, 1001), density=0.02, format="csr", random_state=rng)
+    A.data = rng.standard_normal(A.nnz)
+    X = rng.standard_normal((1001, *columns))
+    monkeypatch.setattr("dpgraph.graph._MANY", 1000)
+    for threads in (1, 2, 3, 7):
+        monkeypatch.setattr("dpgraph.graph.thread_count", lambda count=threads: count)
+        assert np.array_equal(Graph(A, tuple(range(1001))).multiply(X), A @ X)
+
+
+def test_a_matrix_of_ones_that_lacks_one_entry_is_refused():
+    ones = np.ones((50, 50)) - np.eye(50)
+    dpgraph.private_degrees(ones, epsilon=1.0)
+    ones[7, 8] = 0.0
+    for A in (sparse.csr_array(ones), ones):
+        with pytest.raises(dpgraph.InvalidGraphError, match="symmetric"):
+            dpgraph.private_degrees(A, epsilon=1.0)
+    held = sparse.csr_array(np.full((3, 3), 0.25) - 0.25 * np.eye(3))
+    before = held.data.copy(), held.indices.copy()
+    dpgraph.private_degrees(held, epsilon=1.0, max_weight=1e-9)  # reading a matrix changes nothing in it
+    assert all(map(np.array_equal, before, (held.data, held.indices)))

@@ -17,19 +17,19 @@ PAGE = RESULTS / "ablations_sweeps.md"
 SEEDS = 8
 
 
-def rows_of_page() -> dict[tuple[str, str], tuple[str, ...]]:
-    """The table that is there, by constant and simplification."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
-    cells = [tuple(text.strip("| ").split(" | ")) for text in lines if text.startswith("| ")]
-    return {row[:2]: row for row in cells if row[0] not in ("constant", "---")}
+def page() -> tuple[str, dict[tuple[str, str], tuple[str, ...]]]:
+    """What stands above the table that is there, and its rows by constant and simplification."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Ablations\n\n"
+    above, _, table = text.partition("| constant")
+    cells = [tuple(line.strip("| ").split(" | ")) for line in table.splitlines()[2:] if line.startswith("| ")]
+    return above, {row[:2]: row for row in cells}
 
 
 def write(row: tuple[str, ...]) -> None:
     """Put a row into the table; what is above the table stays."""
-    rows = rows_of_page()
+    above, rows = page()
     rows[row[:2]] = row
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Ablations\n\n"
-    PAGE.write_text(text.partition("| constant")[0] + markdown_table(HEADER, sorted(rows.values())), encoding="utf-8")
+    PAGE.write_text(above + markdown_table(HEADER, sorted(rows.values())), encoding="utf-8")
 
 
 def main() -> None:

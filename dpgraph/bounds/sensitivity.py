@@ -84,11 +84,41 @@ def advantage(max_weight: float, share: float) -> float:
 def degree_excess(max_weight: float, share: float) -> float:
     """Change of sum_i max(d_i - a mean, 0) - share sum_i d_i, for a >= 1, with mean that of d: 2 (1 + share) w.
 
+    It changes less if a public number stands in the place of a mean. A constant less the sum of the degrees, and the
+    larger or the smaller of such numbers, change no more.
+
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
-    degrees grows by at most 2 w. The larger of this and of a constant less the sum of the degrees changes no more.
+    degrees grows by at most 2 w.
     """
     return 2.0 * (1.0 + share) * max_weight
+
+
+def clustering_of_edges(limit: float) -> float:
+    """Change of the sum over edges {u, v} of min(limit, sum_w 1/C(d_w, 2)), w their common neighbours: limit + 2.
+
+    *Proof.* Let {a, b} become an edge. It counts at most `limit` itself. For another edge the common neighbours stay
+    the same, but for a and b, and so do the degrees of these. The minimum changes by no more than its sum. a, of degree
+    d before, adds 1/C(d, 2) to each edge among its neighbours; there are C(d, 2) of these at most, so all of them
+    together fall by at most 1. It adds 1/C(d + 1, 2) to the edges that b has to neighbours of a, d at most: they rise
+    by at most 2/(d + 1), which is no more than 1 for d >= 1, and there are none for d = 0. What falls and what rises
+    have different signs, so that a changes the sum by at most 1, and so does b. Numbers 1/C(d, 2) rounded down obey
+    the same bounds.
+    """
+    return limit + 2.0
+
+
+def root_degree_products(largest: float, deviation: float) -> float:
+    """Change of the sum over edges {u, v} of f(d_u) f(d_v), f(d) = min(sqrt(d), R) - c, |f| <= M: M^2 + R M.
+
+    R = `largest`, c and M = `deviation` are public.
+
+    *Proof.* Let {a, b} become an edge. It counts M^2 at most. At the other edges of a, d = d_a of them, f(d_a) moves by
+    at most sqrt(d + 1) - sqrt(d) < 1/(2 sqrt(d)), and not at all if sqrt(d) >= R. There it meets numbers of at most M,
+    which do not move, as no other edge joins a and b: the products move by at most d M/(2 sqrt(d)) <= R M/2. So do
+    those at b.
+    """
+    return deviation**2 + largest * deviation
 
 
 def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from array import array
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
@@ -37,7 +38,7 @@ _OPEN = "expected a quoted field to end, with a double quote, within 100 lines; 
 _ENDS = ("source target", "src dst", "from to", "sender recipient", "sender receiver", "caller callee", "payer payee")
 _MORE = frozenset({"address", "email", "e", "mail", "id", "name", "node", "user", "vertex"})
 _ARROWS = ("->", "<->", "--", "<-", "=>", "→")
-#: Texts of fewer bytes go line by line: importing polars takes longer.
+#: Texts of fewer bytes go line by line where polars has not been imported, which takes longer.
 _LARGE_TEXT = 2**18
 #: Bytes that polars may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
 _UNUSUAL = bytes(byte for byte in range(256) if not (byte in b"\t\n" or 32 <= byte < 127)) + b'"#%'
@@ -199,8 +200,12 @@ def parse_rows(
     With `empty` a name may be missing; without `padded` a number like 00012 is a PaddedNumber, and an error.
     """
     column = _weight_column(table, weight)
-    plain = _plain(table, labels, column, padded) if len(table.text) >= _LARGE_TEXT else None
+    plain = _plain(table, labels, column, padded) if _polars_pays(table.text) else None
     return plain or _line_by_line(table, labels, column, empty, padded)
+
+
+def _polars_pays(text: bytes) -> bool:
+    return len(text) >= _LARGE_TEXT or "polars" in sys.modules
 
 
 def as_texts(table: Table) -> Table:

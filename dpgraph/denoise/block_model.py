@@ -34,16 +34,27 @@ _ROUNDS, _TRIES = 4, 200
 _UPDATES = 100
 #: Steps of the search for the tightness, and the relative error of the triangles at which it ends.
 _STEPS, _CLOSE = 10, 0.01
+#: There are the most triangles at this tightness.
+_TIGHTEST = 3.0
 
 
 def draw_graph(
     degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """A random simple graph with these degrees, as a symmetric 0/1 matrix.
+    """A random simple graph, as a symmetric 0/1 matrix.
 
-    `edges` are wanted between communities, of which `labels` are the numbers, and on the diagonal inside them.
-    `tightness` is one over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each
-    vertex has one group, and groups become more equal in degree: there are the most triangles at 2.
+    Parameters
+    ----------
+    degrees, labels : ndarray of int, shape (n,)
+        Wanted degree, and community 0, ..., K - 1, of each vertex.
+    edges : ndarray, shape (K, K)
+        Wanted edges between communities, symmetric, and inside them on the diagonal.
+    tightness : float
+        One over the groups of a typical end of an edge, in [0, 1]; 0 is for no groups. From 1 to 2, each vertex has one
+        group, and groups become more equal in degree. From 2 to 3, there is a clique of vertices of largest degree too,
+        up to the largest that degrees allow, whatever their communities.
+    rng : numpy.random.Generator
+        Public randomness.
     """
     n = degrees.size
     pairs = [_grouped(degrees, labels, edges, tightness, rng) if tightness > 0 else np.empty((0, 2), dtype=np.int64)]
@@ -68,7 +79,7 @@ def draw_graph(
 def fit_tightness(
     degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
 ) -> float:
-    """The tightness of groups at which a drawn graph has about so many triangles; 2 if no drawn graph has them.
+    """The tightness of groups at which a drawn graph has about so many triangles, or the most.
 
     The search interpolates between two graphs, one with too few triangles and one with too many. The numbers of two
     drawn graphs differ by about the root of what is wanted, or more: so close is enough.
@@ -82,10 +93,10 @@ def fit_tightness(
     low, high = 0.0, 1.0
     if (few := excess(low)) >= -close:
         return low
-    if (many := excess(high)) < -close:
-        low, high, few, many = 1.0, 2.0, many, excess(2.0)
+    while (many := excess(high)) < -close and high < _TIGHTEST:
+        low, high, few = high, high + 1, many
     if many <= close:
-        return high
+        return low if many < few else high
     for _ in range(_STEPS):
         middle = low + (high - low) * min(max(-few / (many - few), 0.01), 0.99)
         found = excess(middle)
@@ -99,16 +110,28 @@ def _grouped(
     degrees: IntArray, labels: IntArray, edges: FloatArray, tightness: float, rng: np.random.Generator
 ) -> IntArray:
     """Pairs inside groups: none twice, and not more than there should be of a vertex or between two communities."""
-    n, rest = degrees.size, min(1.0, 2.0 - tightness)
+    n, rest = degrees.size, min(1.0, max(2.0 - tightness, 0.0))
     members, kinds, shares = _memberships(degrees.astype(np.float64), labels, _mixture(edges), tightness, rng)
     places = np.log(shares) + SYNTHESIS.group_spread * rest * rng.standard_normal(members.size)
     order = np.argsort(kinds * (2 * np.abs(places).max(initial=1.0) + 1) - places)
     members, kinds, room = members[order], kinds[order], (shares + rng.random(members.size)).astype(np.int64)[order]
+    core = _core(degrees, tightness - 2)
+    members, kinds, room = (
+        np.concatenate([first, others])
+        for first, others in ((core, members), (np.full(core.size, -1), kinds), (np.full(core.size, core.size), room))
+    )
     filled, missing = at_once(_filled_groups, 4.0 * degrees.sum()), np.rint(edges).astype(np.int64)
     tails, heads = on_thread(filled, members, kinds, room, labels[members], degrees.copy(), missing)
     codes = np.sort(np.minimum(tails, heads) * n + np.maximum(tails, heads))
     codes = codes[np.diff(codes, prepend=-1) > 0]
     return np.column_stack([codes // max(n, 1), codes % max(n, 1)])
+
+
+def _core(degrees: IntArray, part: float) -> IntArray:
+    """Vertices of largest degree: this part, if positive, of the most of which each has as many edges as they are."""
+    largest = np.argsort(-degrees, kind="stable")
+    size = np.count_nonzero(degrees[largest] > np.arange(degrees.size))
+    return largest[: max(round(part * size), 0)]
 
 
 def _memberships(
@@ -119,7 +142,7 @@ def _memberships(
     What a vertex has inside goes to one group of its own community or to more. It is in a group of another community
     only if a share is left for that, so that a vertex of small degree does not move there.
     """
-    n, K, rest = degrees.size, len(mixture), min(1.0, 2.0 - tightness)
+    n, K, rest = degrees.size, len(mixture), min(1.0, max(2.0 - tightness, 0.0))
     typical = max(float(degrees @ degrees) / max(degrees.sum(), 1.0), 1.0)
     groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
     share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]

@@ -12,6 +12,8 @@ _HALVINGS = 50
 _LEAST_RATE = 1e-3
 #: Noisy numbers are integers: noise of a standard deviation below this is 0, but with probability at most its square.
 _CERTAIN = 1e-3
+#: Up to so many vertices are alone, and so many times the degree of all others is far from them.
+_LONE, _FAR = 3, 1.25
 
 
 def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
@@ -30,6 +32,24 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     at_least: IntArray = np.rint(np.concatenate([[n], found, [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
+
+
+def believable_counts(tails: FloatArray, n: int, std: float, total: float) -> IntArray:
+    """The same; up to three vertices of far more edges than all others are left out unless the noisy numbers show them.
+
+    Their numbers N_k are more likely than 0 by a factor of exp(sum_k N_k (2 y_k - N_k)/(2 std^2)), were the noise
+    normal: that has to be e. Where there are none, noise makes some, as no number is negative.
+    """
+    while True:
+        counts = degree_counts(tails, n, std, total)
+        largest = np.append(np.repeat(np.arange(counts.size), counts)[: -_LONE - 2 : -1], np.zeros(_LONE + 1, np.int64))
+        others = next((j for j in range(1, _LONE + 1) if largest[j - 1] > _FAR * largest[j] > 0), 0)
+        first = int(largest[others])
+        numbers = np.cumsum(counts[::-1])[::-1][first + 1 :]
+        shown = float(numbers @ (2 * tails[first : first + numbers.size] - numbers))
+        if others == 0 or shown >= 2 * std**2:
+            return counts
+        tails = tails[:first]
 
 
 def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> FloatArray:

@@ -33,7 +33,7 @@ def louvain(weights: sparse.csr_array, resolution: float, rng: np.random.Generat
     [0, 0, 0, 1, 1, 1]
     """
     found = [_one_run(weights, resolution, rng) for _ in range(runs)]
-    return max(found, key=lambda labels: _modularity(sums_between(weights, labels), resolution))
+    return max(found, key=lambda labels: modularity_of(sums_between(weights, labels), resolution))
 
 
 def _one_run(weights: sparse.csr_array, resolution: float, rng: np.random.Generator) -> IntArray:
@@ -58,7 +58,8 @@ def _numbered(labels: IntArray) -> IntArray:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _modularity(between: sparse.csr_array, resolution: float) -> float:
+def modularity_of(between: sparse.csr_array, resolution: float) -> float:
+    """Modularity by public weights between groups, those inside counted twice."""
     total = float(between.sum())
     if not total > 0:
         return 0.0

@@ -55,18 +55,31 @@ class Products:
         """Keep the product with the present basis."""
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
 
-    def drop_idle_columns(self, rank: int) -> float:
-        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank.
+    def drop_idle_columns(self, rank: int, noise: float) -> float:
+        """Drop the extra columns, which cost noise, once the leading Ritz pairs of Q' Y are found, and a gap follows.
 
-        Returns the last Ritz value before the gap, 0 as long as none shows.
+        A space whose residual is at most half of the gap has a sine of at most a half (C. Davis, W. Kahan 1970); of
+        the residual, `noise` is what the noise in a column of Y makes. Returns the last Ritz value before the gap, 0
+        as long as none shows.
         """
-        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
-        sizes, vectors = _ritz_pairs(ritz, rank)
+        product = self._steps[-1][1]
+        sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, product], rank)
         if len(sizes) > rank:
-            if sizes[rank] > POWER.no_gap * sizes[rank - 1]:
+            gap = sizes[rank - 1] - sizes[rank]
+            if sizes[rank] > POWER.no_gap * sizes[rank - 1] or self._residual(product, vectors) > math.hypot(
+                noise, gap / 2
+            ):
                 return 0.0
             self.coefficients = self.coefficients @ vectors
         return float(sizes[rank - 1])
+
+    def _residual(self, product: slice, vectors: FloatArray) -> float:
+        """Norm of the longest column of Y V - Q V (Q V)' Y V, V = `vectors`."""
+        images = np.zeros((len(self._gram), vectors.shape[1]))
+        images[product] = vectors
+        basis = self.coefficients @ vectors
+        images -= basis @ (basis.T @ self._gram @ images)
+        return math.sqrt(max(float(np.einsum("ij,ij->j", images, self._gram @ images).max()), 0.0))
 
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
@@ -119,9 +132,10 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     The noise of a product with x is proportional to the largest entry of x. Let c be the cosine of x with the means,
     which stand for the eigenvector. The next estimate then has a squared error, in units of the eigenvalue, of
 
-        (left (largest entry of rows * x)^2 + 1 - c^2) / c^2,
+        (left (largest entry of rows * x)^2 + second (1 - c^2)) / c^2,
 
-    where left = (response of the means to their noise) variance. The cap that makes it smallest is taken. The
+    where left = (response of the means to their noise) variance, and second is the part of what is cut off, squared,
+    that the product does not bring back. The cap that makes it smallest is taken. The
     `variance` is of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared
     eigenvalue.
     """
@@ -133,16 +147,18 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
 
     def error(x: FloatArray) -> float:
         kept = min(float(np.sum(x * means)) ** 2, 1.0)
-        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + 1 - kept) / kept
+        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second * (1 - kept)) / kept
 
     return seen.replace_basis(min((_capped(means, cap) for cap in VECTOR.caps), key=error))
 
 
 def _capped(x: FloatArray, cap: float) -> FloatArray:
-    """The unit vector of `x`, of norm 1 and shape (n, 1), with entries clipped at `cap`/sqrt(n)."""
+    """A unit vector along `x`, shape (n, 1), entries cut off at about `cap`/sqrt(n): a cut makes the others grow."""
     largest = cap / math.sqrt(len(x))
-    x = np.clip(x, -largest, largest)
-    return np.asarray(x / np.linalg.norm(x))
+    for _ in range(3):
+        x = np.clip(x, -largest, largest)
+        x = x / np.linalg.norm(x)
+    return np.asarray(x)
 
 
 def average(seen: Products, rows: FloatArray) -> None:

@@ -39,7 +39,9 @@ class Reader:
     def __init__(
         self, order: Order, iterate: NDArray[Any], weighted: bool, count: int, numbers: Sequence[int], *blocks: Block
     ) -> None:
-        self._order, self._iterate, self._weighted, self._count = Order(*order), iterate.copy(), weighted, count
+        # In doubles, as products take them: they would convert all of it in every round.
+        self._iterate = iterate.astype(np.float64 if iterate.dtype.kind == "f" else iterate.dtype)
+        self._order, self._weighted, self._count = Order(*order), weighted, count
         self._blocks = dict(zip(numbers, blocks, strict=True))
         own = np.isin(self._order.rows % count, numbers)
         self._own, entries = self._order.rows[own], np.zeros(np.count_nonzero(own) + 1, dtype=np.int64)

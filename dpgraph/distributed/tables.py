@@ -1,7 +1,7 @@
 """Tables of edges that are larger than memory: Dask dataframes, and folders of Parquet or CSV files."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def edge_table(
     require("distributed")
     table = EdgeTable(_files(Path(frame)) if isinstance(frame, (str, Path)) else frame, nodes, numbered, *ends, rules)
     table.check_columns(weight)
-    if rules.unknown == "raise" and (found := table.find_fault(weight)) is not None:
+    if rules.unknown == "raise" and table.is_faulty(weight) and (found := table.find_fault(weight)) is not None:
         raise InvalidGraphError(
             f"expected two declared vertices{' and a finite nonnegative weight' if weight else ''} in every row; "
             f'{found}, lack that. Correct the table or nodes=; or unknown="drop" leaves rows of other names out. These '
@@ -57,6 +57,8 @@ class EdgeTable:
     source: str
     target: str
     rules: NameRules = PLAIN
+    #: The blocks that were built last, and of what: the next call with the same arguments takes them.
+    _kept: dict[tuple[Any, ...], Blocks] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.nodes)} vertices)"
@@ -74,6 +76,28 @@ class EdgeTable:
 
     def read(self, weight: str | None, grid: WeightGrid, max_weight: float, *, directed: bool) -> DistributedGraph:
         """Read the edges into blocks on the workers of the client of now."""
+        blocks = self._blocks(weight, grid, directed)
+        if any(blocks.of_each(faulty)):
+            raise InvalidGraphError(
+                "expected two declared vertices and a finite nonnegative weight in every row; at least one row lacks "
+                "that. The method find_fault of the table tells its owner which"
+            )
+        return DistributedGraph(blocks, self.nodes, max_weight, grid.unit)
+
+    def is_faulty(self, weight: str | None) -> bool:
+        """Whether any row is malformed, for the owner of the table; without weights, what most calls read is read."""
+        return weight is not None or any(self._blocks(None, WeightGrid(1.0, 1.0), False).of_each(faulty))
+
+    def _blocks(self, weight: str | None, grid: WeightGrid, directed: bool) -> Blocks:
+        """Sorted edges: those that were sorted last, if they are the same and still there."""
+        key = weight, grid, directed
+        kept = self._kept.get(key)
+        if kept is None or kept.client is not _client() or any(future.status != "finished" for future in kept.futures):
+            self._kept.clear()  # room for the next ones
+            self._kept[key] = kept = self._sorted(*key)
+        return kept
+
+    def _sorted(self, weight: str | None, grid: WeightGrid, directed: bool) -> Blocks:
         client, n = _client(), len(self.nodes)
         columns = [self.source, self.target, *([] if weight is None else [weight])]
         parts = self._parts(columns)
@@ -90,13 +114,7 @@ class EdgeTable:
         ]
         futures = client.compute(built)
         _wait(client, futures, "edges are sorted", least)
-        blocks = Blocks(client, futures, n)
-        if any(blocks.of_each(faulty)):
-            raise InvalidGraphError(
-                "expected two declared vertices and a finite nonnegative weight in every row; at least one row lacks "
-                "that. The method find_fault of the table tells its owner which"
-            )
-        return DistributedGraph(blocks, self.nodes, max_weight, grid.unit)
+        return Blocks(client, futures, n)
 
     def find_fault(self, weight: str | None = None) -> str | None:
         """Where the first malformed row is, or None: for the owner of the table, as this is exact and costs no budget.

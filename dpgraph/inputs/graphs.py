@@ -25,7 +25,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
 _NUMBERS_PER_VERTEX = 30
-#: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
+#: Reads the edges into a symmetric CSR array without diagonal, which may share memory with the input; the argument says
 #: whether negative weights are accepted.
 EdgeReader = Callable[[bool], sparse.csr_array]
 Side = tuple[tuple[Hashable, ...], EdgeReader]
@@ -86,6 +86,7 @@ def open_graph(
         A = edges(False)
         A.data = grid.round(A.data)
         if not A.data.all():
+            A = A.copy()  # zeros go in place
             A.eliminate_zeros()
         return Graph(A, nodes, cap, grid.unit)
 
@@ -132,7 +133,7 @@ def as_graph(G: Any, *, weight: str | None = None, signed: bool = True) -> Graph
             "may see its edges"
         )
     nodes, edges = public_side(G, weight, None)
-    A = edges(signed)
+    A = edges(signed).copy()
     if weight is None and not is_matrix(G):
         np.minimum(A.data, 1.0, out=A.data)
         return Graph(A, nodes, float("inf"), 1.0)
@@ -282,14 +283,12 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         if not A.has_canonical_format:
             A = A.copy()  # summing works in place, on arrays that belong to the caller
             A.sum_duplicates()
-        _check_values(A.data, signed and not symmetrize)
+        ones = _check_values(A.data, signed and not symmetrize) == (1.0, 1.0)
         if symmetrize:
             A = A.maximum(A.T)
-        transposed = A.T.tocsr()
-        identical = all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
-        if identical and not A.diagonal().any():
-            return _compact_copy(A)
-        if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
+        if not A.diagonal().any() and _is_its_transpose(A, ones and not symmetrize):
+            return _compact(A)
+        if A.nnz and abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())):
             way = "A.maximum(A.T)" if symmetrize is None else "A.maximum(A.T), or symmetrize=True,"
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
@@ -332,8 +331,7 @@ def _edge_array(ends: IntArray, values: FloatArray | None, n: int, *, directed: 
     if directed:
         arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return _mirrored(sparse.triu(arcs.maximum(arcs.T), k=1, format="coo"))
-    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
-    return _mirrored(sparse.coo_array((data, (low, high)), shape=(n, n)))
+    return _mirrored(sparse.coo_array((data, (np.minimum(*pairs.T), np.maximum(*pairs.T))), shape=(n, n)))
 
 
 def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
@@ -341,21 +339,40 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
     row, col = upper.coords
     keep = row != col
     half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
-    return _compact_copy(half + half.T.tocsr())
+    del upper, row, col, keep  # a third of the memory that this takes
+    return _compact(half + half.T.tocsr())
 
 
-def _compact_copy(A: sparse.csr_array) -> sparse.csr_array:
-    """Copy with indices of 32 bits where these suffice: products with a vector are bound by memory."""
+def _compact(A: sparse.csr_array) -> sparse.csr_array:
+    """The same with indices of 32 bits where these suffice: products with a vector are bound by memory."""
     index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
-    return sparse.csr_array((A.data.copy(), A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
+    if A.indices.dtype == A.indptr.dtype == index:
+        return A
+    return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
 
 
-def _check_values(data: FloatArray, signed: bool) -> None:
-    if not np.all(np.isfinite(data)):
+def _is_its_transpose(A: sparse.csr_array, ones: bool) -> bool:
+    """Whether a matrix is symmetric to the bit; one of `ones` that is not is taken for it with probability 2**-32.
+
+    Both products with random integers are exact. An entry of A - A' that is not zero leaves the product of its row
+    at zero for one value, at most, of the integer that it meets. To transpose a matrix takes five times as long.
+    """
+    if ones:
+        x = np.frombuffer(os.urandom(4 * A.shape[0]), dtype=np.uint32).astype(np.float64)
+        return bool(np.array_equal(A @ x, x @ A))
+    transposed = A.T.tocsr()
+    return all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
+
+
+def _check_values(data: FloatArray, signed: bool) -> tuple[float, float]:
+    """The least and the largest weight, none of which may be infinite, or negative but for `signed` ones."""
+    least, largest = (float(data.min()), float(data.max())) if data.size else (0.0, 0.0)
+    if not np.isfinite([least, largest]).all():
         raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
-    if not signed and data.size and data.min() < 0:
+    if not signed and least < 0:
         raise InvalidGraphError(
             "expected nonnegative weights; at least one weight is negative. Exact max_cut and max_bisection take "
             "negative weights; private functions need weights in [0, max_weight], constraint problems and joined arcs "
             "nonnegative ones"
         )
+    return least, largest

@@ -46,7 +46,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class PublicGraph:
-    """A graph whose edges count 1, and what is true of it."""
+    """A graph whose edges count 1, one at least, and what is true of it."""
 
     name: str
     adjacency: sparse.csr_array
@@ -78,15 +78,10 @@ class PublicGraph:
         return float(between.diagonal().sum() / total - np.sum((volumes / total) ** 2)) if total else 0.0
 
     @cached_property
-    def rank(self) -> int:
-        """Dimensions of an embedding."""
-        return min(_RANK, self.n)
-
-    @cached_property
     def vectors(self) -> FloatArray:
         """Leading eigenvectors."""
         generator = np.random.default_rng(0)
-        return leading_eigenpairs(self.adjacency, self.rank, tolerance=_RESIDUAL, generator=generator).vectors
+        return leading_eigenpairs(self.adjacency, _RANK, tolerance=_RESIDUAL, generator=generator).vectors
 
 
 # --- what is measured -------------------------------------------------------------------------------------------------
@@ -141,20 +136,16 @@ def _cut_task(private: str, solver: str, meaning: str) -> Task:
 
 
 def _judge_communities(graph: PublicGraph, labels: IntArray) -> Sequence[float]:
+    from igraph import compare_communities  # takes half a second
+
     best = graph.modularity(graph.communities)
-    share = graph.modularity(labels) / best if best > 0 else 0.0
-    both, first, second = (
-        sum(count * (count - 1) / 2 for count in np.unique(of, return_counts=True, axis=1)[1].tolist())
-        for of in (np.vstack([graph.communities, labels]), graph.communities[None], labels[None])
-    )
-    expected = first * second / max(graph.n * (graph.n - 1) / 2, 1.0)
-    most = (first + second) / 2
-    return [share, (both - expected) / (most - expected) if most > expected else 1.0]
+    index = compare_communities(graph.communities, labels, method="adjusted_rand")  # NaN for twice all, or twice ones
+    return [graph.modularity(labels) / best if best > 0 else 0.0, 1.0 if math.isnan(index) else index]
 
 
 def _release_embedding(graph: PublicGraph, mechanism: str, **budget: Any) -> FloatArray:
     found = dpgraph.private_normalized_adjacency(
-        graph.adjacency, rank=graph.rank, mechanism=mechanism, **budget  # type: ignore[arg-type]
+        graph.adjacency, rank=_RANK, mechanism=mechanism, **budget  # type: ignore[arg-type]
     )  # fmt: skip
     return np.asarray(found.adjacency_factor())
 
@@ -217,7 +208,7 @@ TASKS: dict[str, Task] = {
         ),
         _release_embedding,
         lambda graph, _: graph.vectors,
-        lambda graph, generator: generator.standard_normal((graph.n, graph.rank)),
+        lambda graph, generator: generator.standard_normal((graph.n, _RANK)),
         _judge_embedding,
         usual=("auto", "noisy-power", *_DENSE),
         others=("coherence",),
@@ -427,6 +418,17 @@ def as_markdown(cells: Cells, delta: float) -> str:
         parts.append(title + "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
         refusals |= dict.fromkeys(f"- {g}, {problem}, {m}: {c.refusal}" for (g, m, _), c in group.items() if c.refusal)
     return "\n\n".join([*parts, "\n".join(refusals)] if refusals else parts) + "\n"
+
+
+def as_csv(cells: Cells) -> str:
+    """A line for each problem, measure, graph, mechanism and epsilon."""
+    columns = ("problem", "measure", "graph", "mechanism", "epsilon", "mean", "half_width", "halts", "refusal")
+    lines = [
+        (problem, TASKS[problem].measures[at].name, graph, mechanism, "" if epsilon is None else epsilon, *cell)
+        for (problem, at), group in cells.items()
+        for (graph, mechanism, epsilon), cell in group.items()
+    ]
+    return csv_text(columns, list(zip(*lines, strict=True)))
 
 
 def panels_of(cells: Cells) -> list[list[Panel]]:

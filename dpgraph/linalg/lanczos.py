@@ -32,6 +32,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg.blas import daxpy
 
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
@@ -45,6 +46,7 @@ _LOOK = 16
 #: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
 _LEAST_COMPONENT = 1e-12
 #: How near to the best number a certificate is taken, relative to the spread of the Ritz values.
+_MOST_RELATIVE = 0.25  # of the spread: a bound that is further from a Ritz value is none
 _PRECISION = 1e-7
 #: In place of a coefficient that is zero.
 _TINY = 1e-300
@@ -87,9 +89,9 @@ class Lanczos:
         return w if self._U is None else w - self._U @ (self._U.T @ w)
 
     def run(self, steps: int) -> Lanczos:
-        """Take further steps, fewer if the Krylov space is exhausted."""
+        """Take further steps, fewer if the Krylov space is exhausted, or a time limit is over."""
         for _ in range(steps):
-            if self.exhausted:
+            if self.exhausted or (self.alpha and time_is_up()):
                 break
             w = np.array(self._multiply(self._v), dtype=np.float64)
             if self.beta:
@@ -166,6 +168,8 @@ class Lanczos:
         """
         enough, ritz = self._chance / failure, self.ritz()
         step = spread = float(ritz[-1] - ritz[0])
+        if spread == 0.0 and not self.exhausted:  # a single step shows nothing
+            return -math.inf
         while step > 0.0 and self._growth(float(ritz[0]) - step, enough) < enough:
             step *= 2.0
         below = step
@@ -180,10 +184,13 @@ class Lanczos:
 
         The smallest Ritz value less eps (largest - smallest), where 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) is half
         of `failure`; the other half is for the largest eigenvalue, underestimated by the same run.
+        Few steps show nothing.
         """
         ritz = self.ritz()
         exponent = math.log(2.0 * 1.648 * math.sqrt(self._live) / failure) / max(2 * self.steps - 1, 1)
-        relative = min(exponent**2, 0.25)
+        relative = exponent**2
+        if relative > _MOST_RELATIVE:
+            return -math.inf
         return float(ritz[0]) - relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
 
 

@@ -19,6 +19,8 @@ from dpgraph.typing import BoolArray, IntArray
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
 #: Those that are subgraphs.
 PATTERNS = tuple(ORDERS)[:-1]
+#: One over the unit of clustering coefficients.
+_CLUSTERING_UNIT = 2**30
 
 Index = NDArray[np.int32]
 
@@ -69,16 +71,20 @@ class Subgraphs:
         return np.argsort(-self._degrees, kind="stable")
 
     @cached_property
-    def _oriented(self) -> tuple[IntArray, IntArray, IntArray]:
-        return oriented(*self._rows)
+    def _ranked(self) -> tuple[Index, Index, Index]:
+        return ranked(*self._rows, self._by_degree)
+
+    @cached_property
+    def _oriented(self) -> tuple[IntArray, Index]:
+        return oriented(*self._ranked[1:])
 
     @cached_property
     def _triangles(self) -> int:
-        return self._number(triangle_count, *self._oriented[1:])
+        return self._number(triangle_count, *self._oriented)
 
     @cached_property
     def _codegree(self) -> int:
-        return self._number(largest_codegree, *self._rows, self._by_degree)
+        return self._number(largest_codegree, *self._ranked[1:])
 
     def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
         """What a kernel counts; the work is told by the number of vertices alone, for edges are private."""
@@ -107,11 +113,22 @@ class Subgraphs:
             "wedge": lambda: self._stars(2),
             "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: self._number(cycle_count, *self._rows, self._oriented[0]),
-            "4-clique": lambda: self._number(clique_count, *self._oriented[1:]),
+            "4-cycle": lambda: self._number(cycle_count, *self._rows, -self._ranked[0]),
+            "4-clique": lambda: self._number(clique_count, *self._oriented),
             "edge-degrees": lambda: -(-int((self._degrees - 1) @ self._beyond) // 8),
         }
         return int(counts[pattern]())
+
+    def clustering(self, limit: float = math.inf) -> float:
+        """The sum over vertices of their local clustering coefficients; no edge counts more than `limit` in it.
+
+        A vertex w of degree d adds 1/C(d, 2) to each edge between two of its neighbours, rounded down to a multiple of
+        2^-30, so that sums are exact.
+        """
+        degrees = self._degrees[self._by_degree].astype(np.int64)
+        weights = _CLUSTERING_UNIT // np.maximum(degrees * (degrees - 1) // 2, 1)
+        most = min(int(limit * _CLUSTERING_UNIT) if limit < math.inf else 2**62, 2**62)
+        return self._number(closed_edges, *self._oriented, weights, most) / _CLUSTERING_UNIT
 
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""
@@ -136,25 +153,28 @@ class Subgraphs:
         return (*(int(width) for width in widths[pattern]()), 1)
 
 
-def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArray]:
-    """Ranks by increasing degree, and the neighbours of higher rank of each rank, as row pointers and increasing ranks.
+def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[Index, Index, Index]:
+    """The place of each vertex in the decreasing order of degrees, and the rows in that order, of increasing places."""
+    rank = np.empty(by_degree.size, dtype=indices.dtype)
+    rank[by_degree] = np.arange(by_degree.size)
+    columns = rank[indices]
+    rows = sparse.csr_array((columns, columns, indptr), shape=(rank.size, rank.size))[by_degree]
+    rows.sort_indices()
+    return rank, rows.indptr, rows.indices
 
-    No vertex has more than sqrt(2 m) neighbours of higher rank, m the number of edges.
+
+def oriented(indptr: Index, indices: Index) -> tuple[IntArray, Index]:
+    """The neighbours of larger degree alone, as row pointers and places, of rows by decreasing degree.
+
+    No vertex has more than sqrt(2 m) of them, m the number of edges.
     """
-    degrees = np.diff(indptr)
-    rank = np.empty(degrees.size, dtype=np.int64)
-    rank[np.argsort(degrees, kind="stable")] = np.arange(degrees.size)
-    tails, heads = np.repeat(rank, degrees), rank[indices]
-    upwards = heads > tails
-    ends = tails[upwards], heads[upwards]
-    by_head = sparse.csc_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(degrees.size, degrees.size))
-    rows = by_head.tocsr()  # two counting sorts
-    return rank, rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    before = indices < np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return np.concatenate([[0], np.cumsum(before)])[indptr], indices[before]
 
 
 @njit(nogil=True)
 def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
-    """Triangles of an oriented graph, each at its lowest vertex."""
+    """Triangles of an oriented graph, each at its vertex of least degree."""
     n = start.size - 1
     marked = np.zeros(n, dtype=np.bool_)
     total = 0
@@ -167,6 +187,28 @@ def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
                 total += marked[w]
         marked[higher[start[u] : start[u + 1]]] = False
     return total
+
+
+@njit(nogil=True)
+def closed_edges(start: IntArray, higher: IntArray, weights: IntArray, limit: int, stop: Stop) -> int:
+    """The sum over edges of what the common neighbours of their ends weigh, or of the limit if that is less."""
+    n = start.size - 1
+    place, sums = np.zeros(n, dtype=np.int64), np.zeros(higher.size, dtype=np.int64)
+    for u in range(n):
+        if stop[0]:
+            break
+        for uw in range(start[u], start[u + 1]):
+            place[higher[uw]] = uw + 1
+        for uv in range(start[u], start[u + 1]):
+            v = higher[uv]
+            for vw in range(start[v], start[v + 1]):
+                w = higher[vw]
+                if place[w]:
+                    sums[uv] += weights[w]
+                    sums[vw] += weights[u]
+                    sums[place[w] - 1] += weights[v]
+        place[higher[start[u] : start[u + 1]]] = 0
+    return int(np.minimum(sums, limit).sum())
 
 
 @njit(nogil=True)
@@ -231,21 +273,24 @@ def _codegrees(u: int, indptr: Index, indices: Index, codegrees: IntArray, found
 
 
 @njit(nogil=True)
-def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray, stop: Stop) -> int:
-    """The most common neighbours of two vertices; `by_degree` holds the vertices in decreasing order of degree.
+def largest_codegree(indptr: Index, indices: Index, stop: Stop) -> int:
+    """The most common neighbours of two vertices; rows come by decreasing degree, their places increase.
 
-    Two vertices have no more common neighbours than the smaller of their degrees.
+    Two vertices have no more common neighbours than the smaller of their degrees. Each pair is counted at its first
+    vertex u, in numbers above u * 2**32: what earlier vertices have left there counts nothing.
     """
     n = indptr.size - 1
-    codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    codegrees, later = np.zeros(n, dtype=np.int64), indptr[:-1].copy()
     best = 0
-    for u in by_degree:
+    for u in range(n):
         if indptr[u + 1] - indptr[u] <= best or stop[0]:
             break
-        size = _codegrees(u, indptr, indices, codegrees, found)
-        for w in found[:size]:
-            best = max(best, codegrees[w])
-            codegrees[w] = 0
+        nothing = u << 32
+        for v in indices[indptr[u] : indptr[u + 1]]:
+            later[v] += 1  # beyond u
+            for w in indices[later[v] : indptr[v + 1]]:
+                codegrees[w] = max(codegrees[w], nothing) + 1
+                best = max(best, codegrees[w] - nothing)
     return best
 
 

@@ -195,6 +195,10 @@ class Call:
         """An accountant for a call of this name that this pure one is made of: a stage of it, debited already."""
         return _Lender(self.ledger, name)
 
+    def on_public_data(self, epsilon: float) -> Call:
+        """A pure call for data that is public: nothing is debited for it, and no report has its lines."""
+        return Call(Ledger(epsilon, 0.0, 0.0, self.ledger.relation, None), self.noise)
+
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
         return Call(self.ledger.decide(pure), self.noise)

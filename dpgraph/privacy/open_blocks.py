@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
@@ -110,7 +110,7 @@ def ambient_accountant() -> PrivacyAccountant | None:
             f"process {_STARTED_INSIDE} started this one inside a `with` block of its accountant, which cannot be "
             f"charged from here. {_WHAT_TO_DO}"
         )
-    for pid in _ancestors():
+    for pid in _ancestors(os.getpid()):
         if _is_told(pid):
             raise InvalidParameterError(
                 f"process {pid}, to which this one belongs, is inside a `with` block of its accountant, which cannot "
@@ -184,14 +184,13 @@ def _file_of(pid: int) -> str:
     return os.path.join(tempfile.gettempdir(), f"dpgraph-{user}-{pid}.open")
 
 
-def _ancestors() -> Iterator[int]:
+@lru_cache(1)
+def _ancestors(_own: int) -> list[int]:
     """Processes that this one descends from; where there is no /proc, its parent only."""
-    pid = os.getppid()
-    while pid > 0:
-        yield pid
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
+    found = [os.getppid()]
+    with suppress(OSError):
+        while found[-1] > 0:
+            with open(f"/proc/{found[-1]}/stat", "rb") as file:
                 # "number (name) state parent ...", and the name may hold anything
-                pid = int(file.read().rpartition(b")")[2].split()[1])
-        except OSError:
-            return
+                found.append(int(file.read().rpartition(b")")[2].split()[1]))
+    return [pid for pid in found if pid > 0]

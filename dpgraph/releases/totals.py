@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.swaps import Roots
 from dpgraph.graph import Graph
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.call import Call, Measurement, Released
 
 
@@ -73,3 +75,21 @@ def release_degree_tails(graph: Graph, call: Call) -> Released:
     counts = np.bincount(graph.edge_counts(), minlength=n)
     tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
     return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))
+
+
+def release_clustering(subgraphs: Subgraphs, call: Call) -> WeightEstimate:
+    """Release the sum of all local clustering coefficients, in which no edge counts more than 1."""
+    exact, bound = np.array([subgraphs.clustering(1.0)]), sensitivity.clustering_of_edges(1.0)
+    released = call.release(Measurement("clustering", exact, l1=bound, few=True))
+    return WeightEstimate(released.number, released.std)
+
+
+def release_assortativity(graph: Graph, roots: Roots, call: Call) -> float:
+    """Release the sum over edges of the products of the centred roots of both degrees, for public :class:`Roots`.
+
+    What one edge changes by at most is :func:`~dpgraph.bounds.sensitivity.root_degree_products`.
+    """
+    values = roots.of(graph.edge_counts().astype(np.float64))
+    exact = np.array([float(values @ graph.multiply(values[:, None])[:, 0]) / 2])
+    bound = sensitivity.root_degree_products(roots.largest, max(roots.mean, roots.largest - roots.mean, 1.0))
+    return call.release(Measurement("degrees of neighbours", exact, l1=bound, few=True)).number

@@ -11,6 +11,8 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.denoise.block_model import draw_graph
+from dpgraph.denoise.swaps import Goals, swapped
+from dpgraph.denoise.twins import Blocks, stronger
 from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -30,7 +32,7 @@ _SHORT = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateGraphModel(TableResult):
-    """Random graphs with the private communities, degrees, edges between communities and triangles of a graph.
+    """Random graphs with the private communities, degrees, triangles and clustering of a graph.
 
     Parameters
     ----------
@@ -44,9 +46,18 @@ class PrivateGraphModel(TableResult):
         Private numbers of edges between every two communities, and inside each; symmetric, not negative.
     triangles : int
         Private number of triangles.
+    clustering : float
+        Private mean of the local clustering coefficients of all vertices; nan if it was not released.
+    assortativity : float
+        Private correlation of the square roots of the degrees of two neighbours; nan if it was not released.
+    modularity : float
+        What Louvain's method may reach on the private graph, estimated without further budget; nan if it was not.
     tightness : float
         How much of its edges a vertex has in one group (:mod:`dpgraph.denoise.block_model`), from 0 to 2; found such
         that drawn graphs have about as many `triangles`.
+    parts, strength : int, float
+        To reach `modularity`, drawn communities are split into so many parts each, and this part of all edges, in
+        [0, 1), is moved inside them (:mod:`dpgraph.denoise.twins`).
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
     """
@@ -56,7 +67,12 @@ class PrivateGraphModel(TableResult):
     degrees: IntArray
     block_weights: FloatArray
     triangles: int
+    clustering: float
+    assortativity: float
+    modularity: float
     tightness: float
+    parts: int
+    strength: float
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
@@ -70,6 +86,11 @@ class PrivateGraphModel(TableResult):
         """The communities in the caller's labels, the largest first; `labels` says which block of weights is whose."""
         return sorted(vertex_sets(self.nodes, self.labels), key=len, reverse=True)
 
+    @property
+    def blocks(self) -> Blocks:
+        """Degrees, labels and edges between communities."""
+        return Blocks(self.degrees, self.labels, self.block_weights)
+
     def adjacency(self, rng: int | np.random.Generator | None = None) -> sparse.csr_array:
         """Draw a graph as a symmetric 0/1 matrix, rows in the order of `nodes`.
 
@@ -79,7 +100,9 @@ class PrivateGraphModel(TableResult):
             Public randomness: it protects nothing, and may be seeded.
         """
         generator = np.random.default_rng() if rng is None else as_generator(rng)
-        return draw_graph(self.degrees, self.labels, self.block_weights, self.tightness, generator)
+        drawn = stronger(self.blocks, self.parts, self.strength, generator)
+        goals = Goals(self.triangles, self.clustering, self.assortativity)
+        return swapped(draw_graph(*drawn, self.tightness, generator), drawn.labels, goals, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
         """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`.

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
+from dpgraph.tuning import KRYLOV
 from dpgraph.typing import FloatArray
-
-#: Beyond this cautious sine a result says that the space was not found.
-FOUND = 0.3
 
 
 class Found(Result):
@@ -19,7 +17,7 @@ class Found(Result):
     @property
     def converged(self) -> bool:
         """Whether the space was found: whether `cautious_sine` is at most 0.3."""
-        return self.cautious_sine <= FOUND
+        return self.cautious_sine <= KRYLOV.found
 
     def _quality(self) -> str:
         return f"estimated_sine={self.estimated_sine:.3g}, converged={self.converged}"

@@ -33,7 +33,7 @@ def _shifted(diagonal: FloatArray) -> FloatArray:
     return diagonal - 2.0 * gamma / (1.0 - gamma) * float(diagonal.sum())
 
 
-def there_is_time(order: int) -> bool:
+def there_is_time(order: float) -> bool:
     """Whether a dense factorisation may end before the time limit."""
     return bool(time.monotonic() + order**3 / _OPERATIONS <= deadline())
 

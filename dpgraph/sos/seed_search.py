@@ -49,7 +49,6 @@ class SolverOptions:
     gap_tol: float = 0.0
     initial: IntArray | None = None  #: labels by position
     callback: Callback | None = None
-    patient: bool = False  #: without a time limit, search locally in steps where that takes a few seconds at most
 
     def __post_init__(self) -> None:
         for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):
@@ -179,11 +178,13 @@ def search_seeds(
     nodes = [root] * (beam if mode == "sampled" else 1)
     bound, kind = root.bound, root.kind
     closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped
+    if time_is_up():
+        return SeedSearch((root,), bound, kind, (TraceEntry(0, root.value, bound, math.nan, math.nan),))
     state = problem.correlation(root)
     trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
     exhausted = False
     while (
-        not exhausted
+        not (exhausted or time_is_up())
         and len(trace) <= options.seeds
         and state.global_ > options.target_correlation
         and state.drops.max() > 0.0

@@ -70,7 +70,7 @@ class ExactResult(Result):
         No solution is worth more. How that is known: `bound_kind` and `certificate`.
     global_correlation, local_correlation : float
         Of the pseudo-distribution that was rounded (:mod:`dpgraph.sos.cut.conditioning`); independent rounding of it
-        has expected value ``relaxation_value - local_correlation``.
+        has expected value ``relaxation_value - local_correlation``. Not numbers where the time limit came first.
     status : str
         "optimal" when the upper bound proves the solution optimal, otherwise "bounded".
     bound_kind : str

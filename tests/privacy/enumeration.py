@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.bounds import sensitivity, spectra
+from dpgraph.denoise.swaps import Roots
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.releases.statistics import STATISTICS
 
 TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "sensitivity.md"
@@ -228,6 +230,15 @@ def public_bases(pairs: Pairs) -> Ratios:
         yield "core_release", np.linalg.norm(core, axis=(1, 2)) / bound
 
 
+def clustering(weights: np.ndarray) -> np.ndarray:
+    """The sum of clustering coefficients in which no edge counts more than 1, of each graph."""
+    found = []
+    for A in weights:
+        rows = sparse.csr_array((A > 0).astype(np.float64))
+        found.append(Subgraphs(rows.indptr, rows.indices).clustering(1.0))
+    return np.array(found)
+
+
 def degree_statistics(pairs: Pairs) -> Ratios:
     if not pairs.plain:
         return
@@ -240,6 +251,13 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     edges = [(graphs.weights > 0).sum(axis=2) for graphs in (pairs.source, pairs.target)]
     tails = [(counts[:, :, None] >= np.arange(1, n)).sum(axis=1) for counts in edges]
     yield "degree_tails", np.abs(tails[0] - tails[1]).sum(axis=1) / sensitivity.degree_tails()
+    closed = clustering(pairs.source.weights) - clustering(pairs.target.weights)
+    yield "clustering_of_edges", np.abs(closed) / sensitivity.clustering_of_edges(1.0)
+    roots = Roots(1.2, 3.0**0.5, 1.0)
+    ends = [roots.of(counts.astype(float)) for counts in edges]
+    joined = [graphs.weights > 0 for graphs in (pairs.source, pairs.target)]
+    products = [np.einsum("bi,bij,bj->b", f, A, f) / 2 for f, A in zip(ends, joined, strict=True)]
+    yield "root_degree_products", np.abs(products[0] - products[1]) / sensitivity.root_degree_products(3.0**0.5, 1.2)
     yield from clipped_degrees(pairs)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)
@@ -283,7 +301,14 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
         limits = [multiple * d.mean(axis=1, keepdims=True) for d in degrees]
         above = [np.maximum(d - limit, 0.0).sum(axis=1) for d, limit in zip(degrees, limits, strict=True)]
         excess = [a - share * d.sum(axis=1) for a, d in zip(above, degrees, strict=True)]
-        yield "degree_excess", np.abs(excess[0] - excess[1]) / sensitivity.degree_excess(w, share)
+        bound = sensitivity.degree_excess(w, share)
+        yield "degree_excess", np.abs(excess[0] - excess[1]) / bound
+        for limit, missing in ((w / 2, 0.0), (1.5 * w, 4.0 * w), (3.0 * w, 9.0 * w)):
+            found = [np.maximum(d - limit, 0.0).sum(axis=1) - share * d.sum(axis=1) for d in degrees]
+            few = [missing - d.sum(axis=1) for d in degrees]
+            moved = [np.minimum(f, np.maximum(e, m)) for f, e, m in zip(found, excess, few, strict=True)]
+            yield "degree_excess (public limit)", np.abs(found[0] - found[1]) / bound
+            yield "degree_excess (all reasons)", np.abs(moved[0] - moved[1]) / bound
     for cap in (w, 3.0 * w, max(float(pairs.source.weights.sum(axis=2).mean()), w)):
         clipped = [np.minimum(d / cap, 1.0) for d in degrees]
         products = [

@@ -7,7 +7,9 @@ from scipy.optimize import isotonic_regression
 
 import dpgraph
 from dpgraph.denoise.block_model import draw_graph, fit_tightness
-from dpgraph.denoise.degree_tails import degree_counts
+from dpgraph.denoise.degree_tails import believable_counts, degree_counts
+from dpgraph.denoise.swaps import Goals, Roots, swapped
+from dpgraph.denoise.twins import Blocks, strength_for, stronger
 from dpgraph.linalg.subgraphs import Subgraphs
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
@@ -32,7 +34,7 @@ def test_a_drawn_graph_has_the_degrees_of_the_model():
 
 
 def test_at_a_large_epsilon_edges_triangles_and_communities_are_those_of_the_graph():
-    model = model_of(epsilon=100.0)
+    model = model_of(epsilon=400.0)
     twin = model.sample(rng=1)
     assert twin.number_of_edges() == pytest.approx(NAMED.number_of_edges(), rel=0.01)
     exact = sum(nx.triangles(NAMED).values()) // 3
@@ -86,7 +88,7 @@ def test_the_tightness_is_found_that_gives_the_triangles():
         tightness = fit_tightness(degrees, labels, edges, triangles, rng)
         A = draw_graph(degrees, labels, edges, tightness, rng)
         assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.1)
-    assert fit_tightness(degrees, labels, edges, 10**9, rng) == 2.0
+    assert fit_tightness(degrees, labels, edges, 10**9, rng) >= 2.0
     assert fit_tightness(degrees, labels, edges, 0, rng) == 0.0
 
 
@@ -115,3 +117,73 @@ def test_a_drawn_graph_says_how_many_triangles_it_reached_and_warns_where_they_a
     clique = nx.disjoint_union(nx.complete_graph(60), nx.empty_graph(200))
     with pytest.warns(UserWarning, match=r"triangles, of \d+ that were released"):
         dpgraph.private_synthetic_graph(clique, epsilon=4.0, rng=6).sample(rng=0)
+
+
+def test_clustering_counts_every_vertex_and_no_edge_more_than_the_limit():
+    for graph in (CAVES, nx.barbell_graph(6, 2), nx.path_graph(4), nx.empty_graph(3)):
+        A = nx.to_scipy_sparse_array(graph, format="csr")
+        found = Subgraphs(A.indptr, A.indices)
+        assert found.clustering() == pytest.approx(sum(nx.clustering(graph).values()), abs=1e-4)
+    pages = nx.Graph([(0, 1), *((hub, leaf) for hub in (0, 1) for leaf in range(2, 12))])
+    A = nx.to_scipy_sparse_array(pages, nodelist=range(12), format="csr")
+    found = Subgraphs(A.indptr, A.indices)
+    assert found.clustering() == pytest.approx(10 + 2 * 10 / 55, abs=1e-4)
+    assert found.clustering(1.0) == pytest.approx(1 + 2 * 10 / 55, abs=1e-4), "ten pages share one edge"
+
+
+def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alone():
+    (degrees, labels, edges), rng = planted(), np.random.default_rng(2)
+    A = draw_graph(degrees, labels, edges, 0.4, rng)
+    before = Subgraphs(A.indptr, A.indices)
+    triangles, clustering = 1.1 * before.count("triangle"), 0.95 * before.clustering() / 600
+    B = swapped(A, labels, Goals(triangles, clustering, 0.05), rng)
+    member = np.eye(4)[labels]
+    assert np.array_equal(A @ member, B @ member)
+    assert set(B.data) == {1.0}
+    assert B.diagonal().sum() == abs(B - B.T).sum() == 0
+    found, ends = Subgraphs(B.indptr, B.indices), np.diff(B.indptr).astype(float)
+    roots = Roots.fit(ends)
+    assert found.count("triangle") == pytest.approx(triangles, rel=0.03)
+    assert found.clustering() / 600 == pytest.approx(clustering, rel=0.03)
+    f = roots.of(ends)
+    assert float(f @ (B @ f)) / B.nnz / roots.variance == pytest.approx(0.05, abs=0.03)
+    unknown = Goals(Subgraphs(A.indptr, A.indices).count("triangle"), np.nan, np.nan)
+    assert swapped(A, labels, unknown, rng) is A
+
+
+def test_a_stronger_model_has_the_modularity_that_is_asked_for_and_keeps_all_ends():
+    rng, blocks = np.random.default_rng(3), Blocks(*planted())
+    for wanted in (0.4, 0.6, 0.85):
+        parts, strength = strength_for(blocks.edges, wanted)
+        found = stronger(blocks, parts, strength, rng)
+        ends = found.edges + np.diag(np.diag(found.edges))
+        assert np.trace(ends) / ends.sum() - ((ends.sum(axis=1) / ends.sum()) ** 2).sum() == pytest.approx(wanted)
+        assert np.array_equal(found.labels // parts, blocks.labels)
+        assert (parts == 1) == (wanted < 0.7)
+        sums = ends.sum(axis=1).reshape(4, parts).sum(axis=1)
+        assert np.allclose(sums, (blocks.edges + np.diag(np.diag(blocks.edges))).sum(axis=1))
+
+
+def test_twins_have_the_modularity_that_noise_took_from_the_labels():
+    graph = nx.planted_partition_graph(12, 80, 0.25, 0.012, seed=4)
+    model = dpgraph.private_synthetic_graph(graph, epsilon=1.2, rng=6)
+    exact = nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=0))
+    labels = nx.community.modularity(graph, model.communities)
+    twin = model.sample(rng=2)
+    drawn = nx.community.modularity(twin, nx.community.louvain_communities(twin, seed=0))
+    assert labels < 0.8 * exact
+    assert abs(drawn - exact) < 0.5 * (exact - labels)
+    assert model.modularity == pytest.approx(exact, abs=0.5 * (exact - labels))
+
+
+def test_a_lone_vertex_of_many_edges_is_believed_where_it_stands_out_of_the_noise():
+    degrees = np.minimum(np.random.default_rng(6).lognormal(2.0, 0.8, 1999).astype(np.int64), 100)
+
+    def largest(counted, degrees, scale, seed):
+        exact = np.array([np.sum(degrees >= k) for k in range(1, 2000)], dtype=float)
+        noisy = exact + np.random.default_rng(seed).laplace(0, scale, exact.size)
+        return counted(noisy, degrees.size, scale * 2**0.5, float(degrees.sum())).size - 1
+
+    assert largest(believable_counts, np.append(degrees, 1500), 2.0, 0) == pytest.approx(1500, rel=0.05)
+    plain, found = ([largest(f, degrees, 20.0, seed) for seed in range(9)] for f in (degree_counts, believable_counts))
+    assert max(plain) > 180 > 130 > max(found), "noise is positive somewhere above the largest degree"

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dpgraph import max_bisection, max_cut
 from dpgraph.compiled import Rows
+from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut.certificate import certify
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
@@ -153,3 +155,20 @@ def test_a_rank_that_is_too_small_is_noticed_and_widened():
     assert narrow.vectors.shape[1] > 3
     assert narrow.converged
     assert narrow.sweeps < 2000
+
+
+def test_a_run_of_few_steps_claims_nothing():
+    rng = np.random.default_rng(0)
+    run = Lanczos(np.diag(np.arange(-50.0, 50.0)).__matmul__, rng.standard_normal(100))
+    for _ in range(3):
+        run.run(1)
+        assert lower_bound(run, 0.0, steps=run.steps, failure=1e-10) < -50.0
+
+
+@pytest.mark.parametrize("limit", [0.02, 0.1, 0.3])
+def test_a_short_limit_proves_nothing_false(limit):
+    G = nx.gnm_random_graph(6000, 30000, seed=1)
+    cut = nx.to_scipy_sparse_array(G, dtype=float)
+    for result in (max_bisection(-cut, rng=0, time_limit=limit), max_cut(cut, rng=0, time_limit=limit)):
+        assert result.status == "bounded"
+        assert result.upper_bound > result.value

@@ -16,6 +16,7 @@ from dpgraph.interfaces.benchmark import (
     TASKS,
     PublicGraph,
     Table,
+    as_csv,
     as_markdown,
     carried_out,
     cells_of,
@@ -66,7 +67,7 @@ class Benchmark(GraphReading):
     output: Path | None = written(
         "Append every run to this CSV file, and take those that it holds; - writes them on standard output."
     )
-    table: Path | None = written("Write means and 95 % intervals as Markdown.", ".md")
+    table: Path | None = written("Write means and 95 % intervals, as Markdown or CSV.", ".md", ".csv")
     plot: Path | None = written("Write utility against epsilon as a picture (PNG, PDF, SVG).", picture=True)
     seed: int = option(0, "Seed of the first run; those after it count on.", panel="What is protected")
     progress: bool = options.progress()
@@ -96,7 +97,7 @@ class Benchmark(GraphReading):
         deliver(
             [] if shown else [lambda: text.rstrip("\n")],
             [
-                (self.table, lambda path: write_atomically(path, text)),
+                (self.table, lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else text)),
                 picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
             ],
         )

@@ -205,7 +205,7 @@ class Synthesize(GraphRelease):
 
     command = "synthesize"
     function = "private_synthetic_graph"
-    reported = ("degrees", "block_weights", "triangles", "tightness")
+    reported = ("degrees", "block_weights", "triangles", "clustering", "assortativity", "modularity", "tightness")
 
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.denoise.swaps import Goals
+from dpgraph.denoise.twins import Blocks
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
@@ -20,7 +23,7 @@ from dpgraph.problems.counts.degrees import private_degree_distribution
 from dpgraph.problems.counts.subgraphs import private_subgraph_counts
 from dpgraph.problems.cut.private import private_max_cut
 from dpgraph.problems.densest import private_densest_subgraph
-from dpgraph.problems.synthesis import fit_model
+from dpgraph.problems.synthesis import assigned_degrees, fit_model
 from dpgraph.releases.subgraphs import check_counts
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.counts import PrivateCounts
@@ -131,7 +134,9 @@ def report(  # noqa: PLR0913
     densest = private_densest_subgraph(A, **budget("densest"))
     sides = private_max_cut(A, **budget("cut")) if cut else None
     triangles = max(counts.counts["triangle"], 0)
-    twin = fit_model(graph.nodes, communities, communities.block_weights, degrees.counts, triangles, call)
+    shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
+    blocks = Blocks(shown, communities.labels, np.maximum(communities.block_weights, 0.0))
+    twin = fit_model(graph.nodes, blocks, Goals(triangles, math.nan, math.nan), call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 

@@ -4,7 +4,8 @@ Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) t
 eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method, with r columns whose
 longest rows have length k, has an error of about k sqrt(2 n)/(mu lambda). If degrees are even, k = sqrt(r/n), and
 public arguments say which error is smaller. If they are uneven, as in nearly all real graphs, k hardly depends on n,
-and answers win; so they do where edges are few. Where the cases differ, one private bit decides.
+and answers win; so they may where edges are few. Both need that answers find anything, and show the leading vectors
+only if lambda is beyond s sqrt(n). Where the cases differ, one private bit decides.
 
 The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
 and earlier if the degrees are far from the vector.
@@ -50,7 +51,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
-    if noise_ratio(n, rank, epsilon, delta) <= EMBEDDING_RULE.even_ratio:
+    if noise_ratio(n, rank, epsilon, delta) <= 1:
         return "randomized-response"
     return Undecided(UNEVENNESS, lambda excess: "randomized-response" if excess > 0 else "noisy-power")
 
@@ -77,17 +78,26 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
-    """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the products.
+    """A number that is positive if answers find something, and degrees are uneven or edges too few for the products.
 
-    Only its sign may be published. A small stage of the whole call is spent
+    Either reason is enough while answers have at most four times the noise of products with even degrees, unevenness up
+    to eight times; beyond, both are needed. With the norm t = s sqrt(n) of the noise of answers, these find something
+    if a fifth of all ends of edges are at what degrees have beyond 5/4 t: sum_i max(d_i - 5/4 t, 0) >= sum_i d_i/5.
+
+    Only the sign may be published. A small stage of the whole call is spent
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
     whole, delta, _ = call.whole
     epsilon = min(EMBEDDING.total_share * whole, free_choice_epsilon(whole, delta))
-    degrees, share = graph.degrees(), EMBEDDING_RULE.uneven
-    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum() - share * degrees.sum())
-    least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), graph.n_vertices)
-    missing = graph.n_vertices * least - float(degrees.sum())
-    bound = sensitivity.degree_excess(graph.max_weight, share)
-    measurement = Measurement("choice by degrees", np.array([max(excess, missing)]), l1=bound)
+    n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
+    ends = float(degrees.sum())
+    noise = EMBEDDING_RULE.visible * w * min(math.sqrt(n) * answer_noise(whole), n)
+    found = float(np.maximum(degrees - noise, 0.0).sum()) - share * ends
+    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum()) - share * ends
+    least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
+    missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
+    one = excess if ratio > rule.few_ratio else max(excess, missing)
+    reason = min(excess, missing) if ratio > rule.uneven_ratio else one
+    bound = sensitivity.degree_excess(w, share)
+    measurement = Measurement("choice by degrees", np.array([min(found, reason)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number

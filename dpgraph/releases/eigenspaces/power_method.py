@@ -3,8 +3,8 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
 (:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
-are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), the longest rows of an iterate,
-which set the noise of its product, are cut off as far as that is worth it. Once that gap shows, and at the end, rows
+are iterated until the leading ones are found. For an embedding (`denoise`), the longest rows of an iterate,
+which set the noise of its product, are cut off as far as that is worth it. Once a gap shows, and at the end, rows
 are posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
@@ -94,7 +94,10 @@ def release_low_rank_adjacency(
         error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
     )
     products = call.without(for_degrees, for_core)
-    first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
+    columns = rank
+    if products.mu * degree_of_an_end(degrees, std) >= POWER.wide * w:
+        columns += _extra(graph.n_vertices, rank)
+    first = _first_basis(graph.n_vertices, columns, call, rows * shrunken)
     denoise = denoise and enough_rows(graph.n_vertices, rank)
     seen = _release_products(matrix, first, rank, products, denoise=denoise)
     if denoise:
@@ -109,16 +112,22 @@ def check_products(n: int, rank: int, mu: float = math.inf) -> None:
     """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
     copies = 2 * _iterations(mu) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
-    check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
+    check_memory(what, products=(copies, n, rank + _extra(n, rank)))
 
 
 def _iterations(mu: float) -> int:
     return max(math.ceil(min(POWER.iterations * math.sqrt(mu), MOST_PRODUCTS)), POWER.least)
 
 
-def _extra(n: int, rank: int, mu: float) -> int:
-    """Columns beyond the rank."""
-    return min(POWER.extra, 2 * rank - 1, n - rank) if mu >= POWER.least_mu else 0
+def _extra(n: int, rank: int) -> int:
+    """Columns beyond the rank, where there are any."""
+    return min(POWER.extra, 2 * rank - 1, n - rank)
+
+
+def degree_of_an_end(degrees: FloatArray, std: float) -> float:
+    """Mean degree of the end of an edge, sum_i d_i^2 / sum_i d_i, given degrees with noise of this deviation."""
+    ends = float(degrees.sum())
+    return max(float(np.sum(degrees**2)) - len(degrees) * std**2, 0.0) / ends if ends > 0 else 0.0
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
@@ -129,15 +138,15 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
     """Release products with iterates that improve, and refine the last basis."""
     iterations = _iterations(call.mu)
-    step, trial = call.at_mu(call.mu / math.sqrt(iterations)), POWER.trial
+    step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         name = f"power iteration {t + 1}"
         noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
         product, noise = rows[:, None] * noisy, float(np.linalg.norm(rows)) * std  # the norm of noise in a column
         seen.add(product, std**2)
-        if wide and t >= iterations * trial:
-            value, spectrum = seen.drop_idle_columns(rank), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
+        if wide:
+            value, spectrum = seen.drop_idle_columns(rank, noise), 2 * noise * math.sqrt(Q.shape[1] / len(Q))
             found = found or (denoise and spectrum <= value / 2)
         seen.improve(1.0 if found else POWER.decay)
         Q = seen.basis()
@@ -169,11 +178,11 @@ def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tupl
     return Q @ vectors[:, kept], np.diag(values[kept])
 
 
-def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray:
+def _first_basis(n: int, columns: int, call: Call, start: FloatArray) -> FloatArray:
     """Orthonormalise the public start, and random signs, whose rows are as long as each other."""
-    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank, call.mu)))
-    columns[:, 0] = start
-    return np.asarray(np.linalg.qr(columns)[0])
+    basis = call.generator.choice(np.array([-1.0, 1.0]), size=(n, columns))
+    basis[:, 0] = start
+    return np.asarray(np.linalg.qr(basis)[0])
 
 
 def _clipped(Q: FloatArray, longest: float | None = None) -> FloatArray:

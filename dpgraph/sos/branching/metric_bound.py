@@ -20,14 +20,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
+from dpgraph.sos.definiteness import there_is_time
 from dpgraph.sos.proofs import DualPoint, Inequality, Part
-from dpgraph.threads import on_thread, time_is_up
+from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 _LONGEST = 7  # signed vertices of an inequality
@@ -37,6 +38,7 @@ _MOST_FOUND, _SHARE = 200_000, 3  # violated triangles that are compared, and ta
 _VIOLATED, _IDLE = 1e-3, 1e-7  # least violation, and largest multiplier that counts as none
 _WINDOW, _OUTLOOK = 3, 12  # rounds
 _ATTEMPTS = 8
+_COST_OF_EIGENVECTORS = 2.5  # they take as long as a Cholesky factorisation of so many times the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +173,13 @@ def _minimised(
     n, limits = len(W), _limits(members)
 
     def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
-        if time_is_up():
-            raise TimeoutError
         y, t = point[:n], point[n:]
         positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
         moments = positive / _WEIGHT
         value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.sum(positive * moments))
         return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)])
 
-    bounds = np.vstack([np.tile([-np.inf, np.inf], (n, 1)), np.tile([0.0, np.inf], (t.size, 1))])
+    bounds = Bounds(np.repeat([-np.inf, 0.0], [n, t.size]), np.inf)
     found = minimize(
         lagrangian, np.append(y, t), jac=True, method="L-BFGS-B", bounds=bounds,
         options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY},
@@ -196,6 +196,8 @@ def _dual_matrix(W: FloatArray, y: FloatArray, members: IntArray, t: FloatArray)
 
 
 def _positive_part(A: FloatArray) -> FloatArray:
+    if not there_is_time(_COST_OF_EIGENVECTORS * len(A)):
+        raise TimeoutError
     values, vectors = np.linalg.eigh(A)
     kept = values > 0.0
     return np.asarray((vectors[:, kept] * values[kept]) @ vectors[:, kept].T)

@@ -54,7 +54,7 @@ def solve_and_prove(
         return listed
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
-    kinds, first = _kinds(core, prove=prove), replace(options, patient=True)
+    kinds, first = _kinds(core, prove=prove), options
     if limit is not None and kinds:
         first = replace(first, time_limit=SHARE_BEFORE_PROOF * limit)
     if prove and not isinstance(objective, SparseObjective | DenseObjective):
@@ -64,7 +64,7 @@ def solve_and_prove(
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, generator)
     else:
-        solution = solve_max_cut(objective, first, generator)
+        solution = solve_max_cut(objective, first, generator, patient=True, proof_follows=prove)
     deadline = min(math.inf if limit is None else began + limit, threads.deadline())
     closed = solution.status == "optimal" or solution.gap <= options.gap_tol
     if not kinds or closed or time.monotonic() >= deadline:

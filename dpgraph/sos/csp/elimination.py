@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.sos.csp.costs import IntegerCosts
@@ -27,11 +28,14 @@ from dpgraph.typing import IntArray
 
 #: Entries of the largest table, and steps for all of them: some seconds.
 _LARGEST, _MOST = 2**24, 2**33
-_STEPS_A_SECOND = 1e9
+_STEPS_A_SECOND = 4e8
 _PLAIN = 2**20  # steps of a variable that numpy takes in one go
 _BEHIND = 5  # bits behind a cost for its label, so that the least cost says where it is
 _LABELS = 2**_BEHIND
+_INNER = 64  # entries of the inner loop
 _EXACT = 2**24  # whole numbers of single precision, eight of which are compared at once
+
+_NEVER = 2**62  # more than any sum
 
 Table = NDArray[Any]
 #: Variables in increasing order: the axes of a table.
@@ -63,8 +67,10 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     Time that is up leaves it as it is.
     """
     n, q = costs.single.shape
-    order, steps = elimination_order(n, q, costs.pairs, int(math.log(_LARGEST, q) + 1e-9))
-    steps = steps if len(order) == n else math.inf
+    widest = int(math.log(_LARGEST, q) + 1e-9)
+    order, steps = elimination_order(n, q, costs.pairs, widest)
+    if len(order) < n:
+        order, steps = level_order(n, q, costs.pairs, widest)
     if steps > min(most, _STEPS_A_SECOND * (deadline() - time.monotonic())):
         order, _ = elimination_order(n, q, costs.pairs, 2)
     return replace(_eliminated(costs, order), steps=steps)
@@ -72,10 +78,7 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
 
 def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
     """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then; the steps."""
-    neighbours: list[set[int]] = [set() for _ in range(n)]
-    for u, v in pairs.tolist():
-        neighbours[u].add(v)
-        neighbours[v].add(u)
+    neighbours = _neighbours(n, pairs)
 
     def keys(variables: Iterable[int]) -> Iterable[tuple[int, int, int]]:
         for v in variables:
@@ -103,6 +106,30 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
             current[fresh[2]] = fresh
             heapq.heappush(heap, fresh)
     return order, steps
+
+
+def level_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
+    """The order of a search in breadth (Cuthill, McKee 1969), which is the better one on grids; the steps.
+
+    They are infinite where a variable has more than `widest` neighbours then.
+    """
+    graph = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
+    order = sparse.csgraph.reverse_cuthill_mckee(graph + graph.T, symmetric_mode=True).tolist()
+    neighbours, steps = _neighbours(n, pairs), 0.0
+    for v in order:
+        if len(neighbours[v]) > widest or steps > _MOST:
+            return order, math.inf
+        steps += float(q) ** (len(neighbours[v]) + 1)
+        join_neighbours(neighbours, v)
+    return order, steps
+
+
+def _neighbours(n: int, pairs: IntArray) -> list[set[int]]:
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for u, v in pairs.tolist():
+        neighbours[u].add(v)
+        neighbours[v].add(u)
+    return neighbours
 
 
 def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
@@ -160,19 +187,43 @@ def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> tupl
     if len(scope) < 2 or q ** (len(scope) + 1) <= _PLAIN or q > _LABELS:
         total = _joined(tables, (*scope, v), q)
         return total.min(axis=-1), total.argmin(axis=-1).astype(np.uint16)
-    inner = min(scope, key=lambda u: sum(table.size for variables, table in tables.items() if u in variables))
-    rows = tuple(u for u in scope if u != inner)
-    groups = _within_largest({variables: table for variables, table in tables.items() if inner in variables})
-    beside = {variables: table for variables, table in tables.items() if inner not in variables}
+    inner = _innermost(list(tables), scope, q)
+    rows = tuple(u for u in scope if u not in inner)
+    groups = _within_largest({variables: table for variables, table in tables.items() if {*variables} & {*inner}})
+    beside = {variables: table for variables, table in tables.items() if not {*variables} & {*inner}} or {
+        (v,): np.zeros(q, dtype=groups[0][next(iter(groups[0]))].dtype)
+    }
     A, at_first = _by_rows(beside, v, rows, ())
-    parts, index = zip(*(_by_rows(group, v, rows, (inner,)) for group in groups), strict=True)
+    parts, index = zip(*(_by_rows(group, v, rows, inner) for group in groups), strict=True)
     at_rest = np.array(index) + np.cumsum([0, *(part.shape[1] for part in parts[:-1])])[:, None]
     first, rest = A * A.dtype.type(_LABELS), np.concatenate(parts, axis=1) * A.dtype.type(_LABELS)
     first += np.arange(q, dtype=A.dtype)[:, None]
-    least, choice = np.empty((q ** len(rows), q), dtype=A.dtype), np.empty((q ** len(rows), q), dtype=np.uint8)
+    size = q ** len(inner)
+    least, choice = np.empty((q ** len(rows), size), dtype=A.dtype), np.empty((q ** len(rows), size), dtype=np.uint8)
     on_thread(_least_sums, first, at_first, rest, at_rest, least, choice)
-    shape, place = (q,) * len(scope), scope.index(inner)
-    return np.moveaxis(least.reshape(shape), -1, place), np.moveaxis(choice.reshape(shape), -1, place)
+    order = np.argsort([*rows, *inner])
+    shape = (q,) * len(scope)
+    return least.reshape(shape).transpose(order), choice.reshape(shape).transpose(order)
+
+
+def _innermost(tables: list[Scope], scope: Scope, q: int) -> Scope:
+    """Variables of the inner loop: enough for the processor to take eight entries at once, where tables stay small."""
+
+    def entries(inner: Scope) -> int:
+        return sum(q ** len({*variables, *inner}) for variables in tables if {*variables} & {*inner})
+
+    found: list[Scope] = []
+    for u in scope:
+        inner: Scope = (u,)
+        while len(inner) < len(scope) - 1 and q ** len(inner) < _INNER:
+            wider: list[Scope] = [(*inner, w) for w in scope if w not in inner]
+            more = min(wider, key=entries)
+            if entries(more) > _LARGEST:
+                break
+            inner = more
+        found.append(inner)
+    best = max(found, key=lambda given: (len(given), -entries(given)))
+    return tuple(sorted(best))
 
 
 def _within_largest(tables: dict[Scope, Table]) -> list[dict[Scope, Table]]:
@@ -197,7 +248,7 @@ def _by_rows(tables: dict[Scope, Table], v: int, rows: Scope, inner: Scope) -> t
     for k, u in enumerate(rows):
         step = np.arange(q) if u in used else np.zeros(q, np.int64)
         index = index * (q if u in used else 1) + step.reshape((-1,) + (1,) * (len(rows) - 1 - k))
-    return total.reshape(q, -1, *(q for _ in inner)), index.ravel()
+    return total.reshape((q, -1, q ** len(inner)) if inner else (q, -1)), index.ravel()
 
 
 def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
@@ -224,22 +275,24 @@ def _least_sums(
 
     All numbers come times the number of labels, those of A with the label added.
     """
-    rows, q = least.shape
+    (rows, size), q = least.shape, len(A)
     best, total = np.empty_like(least[0]), np.empty_like(least[0])
     for r in range(rows):
         if stop[0]:
             return
         i, j = at_first[r], at_rest[0, r]
+        for b in range(size):
+            best[b] = _NEVER
         for a in range(q):
-            for b in range(q):
+            for b in range(size):
                 total[b] = A[a, i] + B[a, j, b]
             for k in range(1, at_rest.shape[0]):
                 j_k = at_rest[k, r]
-                for b in range(q):
+                for b in range(size):
                     total[b] += B[a, j_k, b]
-            for b in range(q):
-                best[b] = total[b] if a == 0 or total[b] < best[b] else best[b]
-        for b in range(q):
+            for b in range(size):
+                best[b] = total[b] if total[b] < best[b] else best[b]
+        for b in range(size):
             number = int(best[b])
             least[r, b] = number >> _BEHIND
             choice[r, b] = number & (_LABELS - 1)

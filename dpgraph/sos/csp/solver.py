@@ -29,7 +29,7 @@ from dpgraph.typing import FloatArray, IntArray
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
 _ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before the relaxation, and of the time
-_TIMES_TO_PROVE = 50  # as many, of two labels, where a proof is asked for
+_TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.8  # as many, of two labels, where a proof is asked for; of the time then
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
@@ -62,7 +62,8 @@ def solve_csp(
     exact = ExactSearch(objective, options, generator)
     with Watch(objective, left(1.0), "search") as watch:
         entries = _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
-        if exact.run(watch, entries=entries, deadline=watch.until(_SHARE_OF_SEARCH)):
+        share = _SHARE_OF_PROOF if prove and as_cut else _SHARE_OF_SEARCH
+        if exact.run(watch, entries=entries, deadline=watch.until(share)):
             return Solution.exact(objective, exact.labels, exact.bound, exact.proof)
     if as_cut:  # which has a proof of its own
         return _relaxed(objective, replace(left(1.0), search=options.search), nonnegative, generator, exact)

@@ -7,6 +7,7 @@ vertices (Kernighan, Lin 1970).
 import itertools
 import math
 import time
+from typing import cast
 
 import numpy as np
 
@@ -56,8 +57,11 @@ def solve_bisection(
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search:
         known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
+    began = time.monotonic()
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
-    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
+    penalised, penalty, root = cast("CutObjective", objective), 0.0, free
+    if 2.0 * time.monotonic() - began < watch.until(1.0):  # else there is no time for another one
+        penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = known_cuts
     if not known_cuts.size or not watch.done():
         rounded = round_root(objective, root, options, generator)
@@ -194,7 +198,7 @@ def _search(
         most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
     wait, left = 1, 1
     for number in itertools.count(1):
-        before = watch.value
+        before, began = watch.value, time.monotonic()
         if left == 0:
             hot = rng.uniform(_WARM, _HOT)
             cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
@@ -208,7 +212,7 @@ def _search(
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
         left = wait if left == 0 else left - 1
-        if time.monotonic() >= deadline or number >= most:
+        if 2.0 * time.monotonic() - began >= deadline or number >= most:  # another one would end too late
             break
     return cuts
 

@@ -60,6 +60,8 @@ def certify(
 
     Where no proof is affordable, it is that of as many Lanczos steps as there is time for.
     """
+    if time_is_up():
+        return trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.05 * abs(guess), 1e-7)
@@ -150,8 +152,10 @@ class _DualLine:
         if proven is None:
             deadline = min(deadline, threads.deadline())
             steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
-            t = self.point(lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline))
-            kind = "lanczos"
+            known = lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline)
+            if known == -math.inf:
+                return self.trivial
+            t, kind = self.point(known), "lanczos"
         elif not proven:
             return None
         return min(Certificate(dual_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within, trivial_certificate
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 _BATCH = 400
@@ -48,9 +49,12 @@ def solve_low_rank(
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices, 1e-4 up
     to 20,000, and above in proportion to their number, 5e-3 at a million. Or after `max_sweeps`, by default 20/tol and
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
-    A cut that meets the trivial bound is itself the solution, of rank one.
+    A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
     """
-    if start is None and (cut := objective.unfrustrated()) is not None:
+    cut = objective.unfrustrated() if start is None and not time_is_up() else None
+    if start is None and time_is_up():
+        cut = np.where(rng.random(objective.n_vertices) < 0.5, 1.0, -1.0)
+    if cut is not None:
         V = cut[:, None]
         return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, True)
     n = objective.n_vertices

@@ -187,8 +187,8 @@ class SparseObjective(_ListedObjective):
 
     def unfrustrated(self) -> FloatArray | None:
         """If every edge's wish leaves the two copies of each vertex apart (Harary 1953)."""
-        u, v, weights = sparse.find(self.matrix)
-        part = sides_joined(self.n_vertices, u, v, weights > 0.0)
+        u, v = self.matrix.tocoo().coords
+        part = sides_joined(self.n_vertices, u, v, self.matrix.data > 0.0)
         one, other = part[: self.n_vertices], part[self.n_vertices :]
         return None if np.any(one == other) else np.where(one < other, 1.0, -1.0)
 

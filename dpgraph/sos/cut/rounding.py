@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _CHUNK_ENTRIES = 2_000_000
@@ -50,6 +51,8 @@ def hyperplane_rounding(
         values = np.append(values, objective.values(signs))
         order = np.argsort(-values, kind="stable")[:keep]
         best, values = np.hstack([best, signs])[:, order], values[order]
+        if time_is_up():
+            break
     return best
 
 

@@ -26,6 +26,7 @@ from dpgraph.sos.cut.rounding import (
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
@@ -38,8 +39,15 @@ def solve_max_cut(
     objective: CutObjective,
     options: SolverOptions = SolverOptions(),  # noqa: B008 (frozen)
     rng: int | np.random.Generator | None = None,
+    *,
+    patient: bool = False,
+    proof_follows: bool = False,
 ) -> Solution:
-    """Cut an objective: eliminate, relax, condition on seeds, round, improve."""
+    """Cut an objective: eliminate, relax, condition on seeds, round, improve.
+
+    Without a time limit, a `patient` search is local in steps where that takes a few seconds at most. If a proof
+    follows, the local search leaves it the time once it only finds its best value again.
+    """
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
@@ -59,7 +67,7 @@ def solve_max_cut(
         cut = one_opt(core, cuts[:, 0]) if options.local_search else cuts[:, 0]
         watch.found(core.cut_value(cut), tree.upper_bound)
         if options.local_search:
-            cut = _search_locally(core, cut, cuts, watch, generator)
+            cut = _search_locally(core, cut, cuts, watch, generator, patient, proof_follows)
         watch.step()
     cut = lift(cut)
     labels = (cut != cut[0]).astype(np.int64)
@@ -73,20 +81,27 @@ def solve_max_cut(
 
 
 def _search_locally(
-    objective: CutObjective, cut: FloatArray, cuts: FloatArray, watch: Watch, rng: np.random.Generator
+    objective: CutObjective,
+    cut: FloatArray,
+    cuts: FloatArray,
+    watch: Watch,
+    rng: np.random.Generator,
+    patient: bool,
+    proof_follows: bool,
 ) -> FloatArray:
     """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
 
-    What they find is recombined with the best so far. Without a time limit it ends once a few have found no more.
+    What they find is recombined with the best so far. Without a time limit, or before a proof, it ends once a few have
+    found no more.
     """
     options, found = watch.options, cut[:, None]
-    patient = patient_search(objective, options.starts) if options.patient and options.sweeps is None else None
-    starts, longest = patient or (options.starts, None)
+    planned = patient_search(objective, options.starts) if patient and options.sweeps is None else None
+    starts, longest = planned or (options.starts, None)
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
     repeats = 0
     for sweeps in watch.efforts(longest):
-        if options.time_limit is None and repeats == _REPEATS:
+        if (options.time_limit is None or proof_follows) and repeats == _REPEATS:
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
@@ -107,7 +122,7 @@ def close_gap(
     That is where cuts are multiples of a unit, `beat` is next to one, and the relaxation is worth less.
     """
     room = beat - root.value
-    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat:
+    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat or time_is_up():
         return root
     scale = max(abs(objective.constant), abs(root.value))
     sweeps = 10 * root.sweeps + 100
@@ -139,6 +154,8 @@ def round_nodes(
     """`cuts`, and of every node that is left the best independent samples, and hyperplane cuts if they are wanted."""
     pool, count = [cuts], affordable_samples(objective, options.rounds)
     for node in nodes:
+        if time_is_up():
+            break
         if node.pins:
             pool.append(best_columns(objective, independent_signs(node.means(), count, rng), options.starts))
         if (

@@ -1,0 +1,168 @@
+r"""Swaps of edges that move a graph to wanted counts, and leave degrees and communities as they are. All public.
+
+Edges a-x and b-y, x in the community of b and y in that of a, become a-b and x-y. So each vertex keeps its number of
+edges to each community. A swap is made if the counts of :class:`Goals` come nearer to what they should be. a and b have
+a common neighbour, so that a-b closes a triangle.
+
+References
+----------
+P. Mahadevan, D. Krioukov, K. Fall, A. Vahdat, "Systematic topology analysis and generation using degree correlations",
+SIGCOMM 2006. M. Gjoka, M. Kurant, A. Markopoulou, "2.5K-graphs: from sampling to generation", INFOCOM 2013 (swaps
+towards a clustering).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.compiled import at_once, njit
+from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.threads import Stop, on_thread
+from dpgraph.typing import FloatArray, IntArray
+
+#: Swaps that are tried for each end of an edge, and at most; how often one looks for an edge to the right community.
+_SWAPS, _MOST, _LOOKS = 16, 10**7, 10
+#: The sum of squared relative errors of a graph that is near enough.
+_NEAR = 4e-4
+#: Of all ends of edges, so many have a degree that counts in full.
+_UPPER = 0.98
+
+
+class Goals(NamedTuple):
+    """Counts that a drawn graph should have; nan for one that is not known.
+
+    Parameters
+    ----------
+    triangles : float
+        How many.
+    clustering : float
+        The mean of the local clustering coefficients of all vertices.
+    assortativity : float
+        The correlation of the square roots of the degrees of two neighbours.
+    """
+
+    triangles: float
+    clustering: float
+    assortativity: float
+
+
+class Roots(NamedTuple):
+    """Square roots of degrees, up to the `largest`, less their `mean` over ends of edges; and their variance there."""
+
+    mean: float
+    largest: float
+    variance: float
+
+    @classmethod
+    def fit(cls, degrees: FloatArray) -> "Roots":
+        """The largest is such that a fiftieth of all ends are at vertices of more edges."""
+        increasing = np.sort(degrees)
+        ends = np.cumsum(increasing)
+        total = max(float(degrees.sum()), 1.0)
+        largest = float(increasing[np.searchsorted(ends, _UPPER * ends[-1])]) ** 0.5 if ends.size else 0.0
+        roots = np.minimum(np.sqrt(degrees), largest)
+        mean = float(degrees @ roots) / total
+        return cls(mean, largest, max(float(degrees @ (roots - mean) ** 2) / total, 1e-9))
+
+    def of(self, degrees: FloatArray) -> FloatArray:
+        """The centred roots of degrees."""
+        centred: FloatArray = np.minimum(np.sqrt(degrees), self.largest) - self.mean
+        return centred
+
+
+def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.Generator) -> sparse.csr_array:
+    """A graph with the same degrees and edges between communities, and counts that are nearer to the goals."""
+    degrees = np.diff(A.indptr).astype(np.float64)
+    roots, found = Roots.fit(degrees), Subgraphs(A.indptr, A.indices)
+    centred = roots.of(degrees)
+    correlated = float(centred @ (A @ centred)) / 2
+    units = np.array([1.0, degrees.size, roots.variance * A.nnz / 2])  # of a goal, as a count
+    now = np.array([found.count("triangle"), found.clustering(), correlated])
+    wanted = np.where(np.isnan(goals), now, goals * units)
+    scale = np.where(np.isnan(goals), 0.0, 1 / np.maximum([wanted[0], wanted[1], units[2]], 1.0))
+    if A.nnz == 0 or (((now - wanted) * scale) ** 2).sum() <= _NEAR:
+        return A
+    indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
+    rows = indptr, neighbours, mates, np.repeat(np.arange(degrees.size), np.diff(indptr))
+    tries = min(_SWAPS * A.nnz, _MOST)
+    kernel = at_once(_swaps, 20.0 * tries)
+    of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred
+    on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale), tries, rng)
+    B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
+    B.sort_indices()
+    return B
+
+
+@njit(nogil=True)
+def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: int, rng: Any, stop: Stop) -> None:
+    """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
+
+    `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row.
+    """
+    indptr, neighbours, mates, owners = graph
+    weights, centred = of_vertices
+    now, wanted, scale = counts
+    marked, size = np.zeros(indptr.size - 1, dtype=np.uint8), neighbours.size
+    degrees, change = indptr[1:] - indptr[:-1], np.zeros(3)
+    for number in range(tries):
+        if number % 1024 == 0 and (stop[0] or (((now - wanted) * scale) ** 2).sum() < _NEAR):
+            break
+        start = int(rng.random() * size)
+        a, c = owners[start], neighbours[start]
+        b = neighbours[indptr[c] + int(rng.random() * degrees[c])]
+        ax = indptr[a] + int(rng.random() * degrees[a])
+        by = indptr[b] + int(rng.random() * degrees[b])
+        looks = _LOOKS
+        while looks > 0 and labels[neighbours[ax]] != labels[b]:
+            ax, looks = indptr[a] + int(rng.random() * degrees[a]), looks - 1
+        while looks > 0 and labels[neighbours[by]] != labels[a]:
+            by, looks = indptr[b] + int(rng.random() * degrees[b]), looks - 1
+        x, y = neighbours[ax], neighbours[by]
+        if looks == 0 or a == b or x in (y, b) or y == a:
+            continue
+        for w in neighbours[indptr[a] : indptr[a + 1]]:
+            marked[w] = 1
+        for w in neighbours[indptr[y] : indptr[y + 1]]:
+            marked[w] |= 2
+        gain = 0.0
+        if not marked[b] & 1 and not marked[x] & 2:
+            change[0] = change[1] = 0.0
+            for v, other, sign in ((b, x, 1), (x, b, -1)):
+                ones, twos, weight_ones, weight_twos, joined = _shared(v, other, graph, marked, weights)
+                change[0] += sign * (ones - twos)
+                change[1] += sign * (ones * (weights[v] + weights[a]) + weight_ones)
+                change[1] -= sign * (twos * (weights[v] + weights[y]) + weight_twos)
+            if joined:  # b-x is an edge, and a-x and b-y no longer are: no triangle of two of them
+                change[0] -= 2
+                change[1] -= weights[a] + 2 * weights[b] + 2 * weights[x] + weights[y]
+            if marked[y] & 1:
+                change[0] -= 2
+                change[1] -= 2 * weights[a] + weights[b] + weights[x] + 2 * weights[y]
+            change[2] = (centred[a] - centred[y]) * (centred[b] - centred[x])
+            for k in range(3):
+                gain += ((now[k] - wanted[k]) ** 2 - (now[k] + change[k] - wanted[k]) ** 2) * scale[k] ** 2
+        for v in (a, y):
+            for w in neighbours[indptr[v] : indptr[v + 1]]:
+                marked[w] = 0
+        if gain > 0:
+            now += change
+            xa, yb = mates[ax], mates[by]
+            neighbours[ax], neighbours[by], neighbours[xa], neighbours[yb] = b, a, y, x
+            mates[ax], mates[by], mates[xa], mates[yb] = by, ax, yb, xa
+
+
+@njit()
+def _shared(v: int, other: int, graph: Any, marked: Any, weights: FloatArray) -> tuple[int, int, float, float, bool]:
+    """How many neighbours of v have the first mark, and the second; what they weigh; whether `other` is one."""
+    first = second = 0
+    weight_first = weight_second = 0.0
+    joined = False
+    for w in graph[1][graph[0][v] : graph[0][v + 1]]:
+        joined = joined or w == other
+        if marked[w] & 1:
+            first, weight_first = first + 1, weight_first + weights[w]
+        if marked[w] & 2:
+            second, weight_second = second + 1, weight_second + weights[w]
+    return first, second, weight_first, weight_second, joined
