@@ -425,20 +425,15 @@ ENTRIES: tuple[Entry, ...] = (
         refused=Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0, "sets": [Box(-1, 1)], "symmetric": True}),
     ),
     Entry("private_cosine_similarities", cosine_neighbours),
-    *each_of(
-        "private_covariance",
-        record_neighbours(),
-        {"adjacency": "replace"},
-        {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
-        {"adjacency": "replace", "mechanism": "wishart-difference", "project": False},
-        pure=True,
-    ),
-    *each_of(
-        "private_covariance",
-        record_neighbours(remove=True),
-        {"adjacency": "add-remove", "project": False},
-        {"adjacency": "add-remove", "mechanism": "wishart-difference", "project": False},
-        pure=True,
+    *(
+        Entry("private_covariance", record_neighbours(remove=options["adjacency"] == "add-remove"), options, pure=True)
+        for options in (
+            {"adjacency": "replace"},
+            {"adjacency": "add-remove", "project": False},
+            {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
+            {"adjacency": "replace", "mechanism": "wishart-difference", "project": False},
+            {"adjacency": "add-remove", "mechanism": "wishart-difference", "project": False},
+        )
     ),
     *(
         Entry(
