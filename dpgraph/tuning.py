@@ -94,8 +94,8 @@ class Power:
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 9  # At least so many
-    extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
-    least_mu: float = 0.2  # See extra; > 0
+    extra: int = 3  # Columns beyond the rank, if
+    wide: float = 40.0  # mu times the mean degree of the end of an edge is at least this; >= 0
     no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
@@ -125,6 +125,7 @@ class Vector:
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
+    second: float = 0.45  # Part, squared, of what a cap cuts off that one product does not bring back; in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,9 @@ class Embedding:
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
-    even_ratio: float = 2.0  # Answers are taken up to so many times the noise of products with even degrees; > 0
+    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven; > 0
+    few_ratio: float = 4.0
+    uneven_ratio: float = 8.0  # Where degrees are uneven; beyond, both reasons are needed; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
     vector_entry: float = 0.05  # Or the noise of one answer is; > 0
@@ -213,9 +216,8 @@ class Densest:
 
     degree_share: float = 0.25  # For the degrees
     density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
-    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, but
-    least_rounds: int = 2  # at least so many; >= 1
-    most_rounds: int = 7  # and at most so many
+    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, two at least, but
+    most_rounds: int = 7  # at most so many
 
 
 @dataclass(frozen=True)

@@ -132,9 +132,10 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     The noise of a product with x is proportional to the largest entry of x. Let c be the cosine of x with the means,
     which stand for the eigenvector. The next estimate then has a squared error, in units of the eigenvalue, of
 
-        (left (largest entry of rows * x)^2 + 1 - c^2) / c^2,
+        (left (largest entry of rows * x)^2 + second (1 - c^2)) / c^2,
 
-    where left = (response of the means to their noise) variance. The cap that makes it smallest is taken. The
+    where left = (response of the means to their noise) variance, and second is the part of what is cut off, squared,
+    that the product does not bring back. The cap that makes it smallest is taken. The
     `variance` is of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared
     eigenvalue.
     """
@@ -146,16 +147,18 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
 
     def error(x: FloatArray) -> float:
         kept = min(float(np.sum(x * means)) ** 2, 1.0)
-        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + 1 - kept) / kept
+        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second * (1 - kept)) / kept
 
     return seen.replace_basis(min((_capped(means, cap) for cap in VECTOR.caps), key=error))
 
 
 def _capped(x: FloatArray, cap: float) -> FloatArray:
-    """The unit vector of `x`, of norm 1 and shape (n, 1), with entries clipped at `cap`/sqrt(n)."""
+    """A unit vector along `x`, shape (n, 1), entries cut off at about `cap`/sqrt(n): a cut makes the others grow."""
     largest = cap / math.sqrt(len(x))
-    x = np.clip(x, -largest, largest)
-    return np.asarray(x / np.linalg.norm(x))
+    for _ in range(3):
+        x = np.clip(x, -largest, largest)
+        x = x / np.linalg.norm(x)
+    return np.asarray(x)
 
 
 def average(seen: Products, rows: FloatArray) -> None:

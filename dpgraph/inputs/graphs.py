@@ -331,8 +331,7 @@ def _edge_array(ends: IntArray, values: FloatArray | None, n: int, *, directed: 
     if directed:
         arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return _mirrored(sparse.triu(arcs.maximum(arcs.T), k=1, format="coo"))
-    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
-    return _mirrored(sparse.coo_array((data, (low, high)), shape=(n, n)))
+    return _mirrored(sparse.coo_array((data, (np.minimum(*pairs.T), np.maximum(*pairs.T))), shape=(n, n)))
 
 
 def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
@@ -340,6 +339,7 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
     row, col = upper.coords
     keep = row != col
     half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
+    del upper, row, col, keep  # a third of the memory that this takes
     return _compact(half + half.T.tocsr())
 
 

@@ -125,11 +125,10 @@ class Subgraphs:
         A vertex w of degree d adds 1/C(d, 2) to each edge between two of its neighbours, rounded down to a multiple of
         2^-30, so that sums are exact.
         """
-        rank, *rows = self._oriented
-        pairs, weights = self._degrees * (self._degrees - 1) // 2, np.empty_like(rank)
-        weights[rank] = _CLUSTERING_UNIT // np.maximum(pairs, 1)
+        degrees = self._degrees[self._by_degree].astype(np.int64)
+        weights = _CLUSTERING_UNIT // np.maximum(degrees * (degrees - 1) // 2, 1)
         most = min(int(limit * _CLUSTERING_UNIT) if limit < math.inf else 2**62, 2**62)
-        return self._number(closed_edges, *rows, weights, most) / _CLUSTERING_UNIT
+        return self._number(closed_edges, *self._oriented, weights, most) / _CLUSTERING_UNIT
 
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""

@@ -34,7 +34,7 @@ def test_a_drawn_graph_has_the_degrees_of_the_model():
 
 
 def test_at_a_large_epsilon_edges_triangles_and_communities_are_those_of_the_graph():
-    model = model_of(epsilon=100.0)
+    model = model_of(epsilon=400.0)
     twin = model.sample(rng=1)
     assert twin.number_of_edges() == pytest.approx(NAMED.number_of_edges(), rel=0.01)
     exact = sum(nx.triangles(NAMED).values()) // 3

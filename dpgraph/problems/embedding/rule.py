@@ -51,7 +51,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
-    if noise_ratio(n, rank, epsilon, delta) <= EMBEDDING_RULE.even_ratio:
+    if noise_ratio(n, rank, epsilon, delta) <= 1:
         return "randomized-response"
     return Undecided(UNEVENNESS, lambda excess: "randomized-response" if excess > 0 else "noisy-power")
 
@@ -80,8 +80,8 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     """A number that is positive if answers find something, and degrees are uneven or edges too few for the products.
 
-    Either reason is enough up to twice the public ratio of noise at which answers are taken anyway, unevenness up to
-    four times that; beyond, both are needed. With the norm t = s sqrt(n) of the noise of answers, these find something
+    Either reason is enough while answers have at most four times the noise of products with even degrees, unevenness up
+    to eight times; beyond, both are needed. With the norm t = s sqrt(n) of the noise of answers, these find something
     if a fifth of all ends of edges are at what degrees have beyond 5/4 t: sum_i max(d_i - 5/4 t, 0) >= sum_i d_i/5.
 
     Only the sign may be published. A small stage of the whole call is spent
@@ -95,8 +95,9 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     found = float(np.maximum(degrees - noise, 0.0).sum()) - share * ends
     excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum()) - share * ends
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
-    missing, handicap = n * least - ends, noise_ratio(n, rank, whole, delta) / EMBEDDING_RULE.even_ratio
-    reason = max(excess, missing) if handicap <= 2 else excess if handicap <= 4 else min(excess, missing)
+    missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
+    one = excess if ratio > rule.few_ratio else max(excess, missing)
+    reason = min(excess, missing) if ratio > rule.uneven_ratio else one
     bound = sensitivity.degree_excess(w, share)
     measurement = Measurement("choice by degrees", np.array([min(found, reason)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number

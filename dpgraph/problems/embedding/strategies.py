@@ -315,10 +315,10 @@ def _by_answers(
     # No eigenvalue is much larger than the largest degree and the edge of the noise together.
     largest = 2 * size + float(np.max(root**2 * np.maximum(degrees, 0.0)))
     count = check_rank(facts.rank, n, MOST_RANKS)[-1]
-    edge = EMBEDDING.above_noise * 2 * size
+    edge = 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if facts.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > edge)), 1)
+        kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     if abs(values[0]) > edge and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)

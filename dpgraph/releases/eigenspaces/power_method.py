@@ -94,7 +94,10 @@ def release_low_rank_adjacency(
         error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
     )
     products = call.without(for_degrees, for_core)
-    first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
+    columns = rank
+    if products.mu * degree_of_an_end(degrees, std) >= POWER.wide * w:
+        columns += _extra(graph.n_vertices, rank)
+    first = _first_basis(graph.n_vertices, columns, call, rows * shrunken)
     denoise = denoise and enough_rows(graph.n_vertices, rank)
     seen = _release_products(matrix, first, rank, products, denoise=denoise)
     if denoise:
@@ -109,16 +112,22 @@ def check_products(n: int, rank: int, mu: float = math.inf) -> None:
     """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
     copies = 2 * _iterations(mu) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
-    check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
+    check_memory(what, products=(copies, n, rank + _extra(n, rank)))
 
 
 def _iterations(mu: float) -> int:
     return max(math.ceil(min(POWER.iterations * math.sqrt(mu), MOST_PRODUCTS)), POWER.least)
 
 
-def _extra(n: int, rank: int, mu: float) -> int:
-    """Columns beyond the rank."""
-    return min(POWER.extra, 2 * rank - 1, n - rank) if mu >= POWER.least_mu else 0
+def _extra(n: int, rank: int) -> int:
+    """Columns beyond the rank, where there are any."""
+    return min(POWER.extra, 2 * rank - 1, n - rank)
+
+
+def degree_of_an_end(degrees: FloatArray, std: float) -> float:
+    """Mean degree of the end of an edge, sum_i d_i^2 / sum_i d_i, given degrees with noise of this deviation."""
+    ends = float(degrees.sum())
+    return max(float(np.sum(degrees**2)) - len(degrees) * std**2, 0.0) / ends if ends > 0 else 0.0
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
@@ -169,11 +178,11 @@ def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tupl
     return Q @ vectors[:, kept], np.diag(values[kept])
 
 
-def _first_basis(n: int, rank: int, call: Call, start: FloatArray) -> FloatArray:
+def _first_basis(n: int, columns: int, call: Call, start: FloatArray) -> FloatArray:
     """Orthonormalise the public start, and random signs, whose rows are as long as each other."""
-    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank, call.mu)))
-    columns[:, 0] = start
-    return np.asarray(np.linalg.qr(columns)[0])
+    basis = call.generator.choice(np.array([-1.0, 1.0]), size=(n, columns))
+    basis[:, 0] = start
+    return np.asarray(np.linalg.qr(basis)[0])
 
 
 def _clipped(Q: FloatArray, longest: float | None = None) -> FloatArray:

@@ -73,8 +73,10 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
         return DegreeResidual(quotient, False)
     limit, squares = RESIDUAL.limit * quotient, quotient**2 * size
     of_quotient = (length_std / size) ** 2 + (value_std / size / quotient) ** 2
-    exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
     bound = sensitivity.clipped_residual(w, cap, limit, quotient)
+    if math.sqrt(2.0) * bound / third.epsilon > RESIDUAL.large * squares:  # the answer would be noise
+        return DegreeResidual(quotient, False)
+    exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
     found, std = release("squared residual of degrees", exact, bound)
     noise = math.hypot(std / squares, math.sqrt(5.0) * of_quotient)
     return DegreeResidual(quotient, found / squares - of_quotient > RESIDUAL.large + noise)
@@ -104,12 +106,12 @@ def release_leading_vector(
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - EMBEDDING.side_share))
+    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - EMBEDDING.total_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.part(EMBEDDING.side_share).release(Measurement("core", value, l1=bound))
+    core = call.part(EMBEDDING.total_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
 
 
