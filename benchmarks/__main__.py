@@ -23,7 +23,8 @@ MAKERS: dict[str, tuple[str, ...]] = {
         name: (f"benchmarks/{name}.py",)
         for name in (
             "ablation", "attributes", "bisection_peers", "communities", "correlation_rounding", "cosine",
-            "covariance", "covariance_printed", "csp_peers", "csp_scale", "cut_peers", "cut_success",
+            "community_limits", "covariance", "covariance_printed", "csp_peers", "csp_scale", "cut_peers",
+            "cut_success",
             "degree_distribution", "distributed_graphs", "eigenspace_labels", "false_bounds", "gset", "gset_time",
             "linear_queries", "linear_queries_peers", "load", "marginal_solvers", "marginals", "marginals_sparse",
             "marginals_structured", "marginals_weights", "optimal_cuts", "optimal_tori", "peers_published",
