@@ -309,6 +309,7 @@ def lines(folder: Path) -> list[Line]:
     ]  # fmt: skip
 
 
+TABLE = RESULTS / "solver_peers.csv"
 #: BiqCrunch (Krislock, Malick, Roupin 2017) is no package and no stored copy of its tables was found.
 BIQCRUNCH = "BiqCrunch: no published times at hand"
 WANTS = {"toulbar2": "pytoulbar2", "CP-SAT": "ortools", "SCIP": "pyscipopt", "RC2": "pysat", "METIS": "pymetis",
@@ -383,7 +384,7 @@ def written(table: ResumableTable, folder: Path) -> None:
             [line.name, f"{line.seconds:g}", shown(mine), said, f"**{count} of {len(mine)}**: {by}" if count else "0"]
         )
     header = ["line", "limit, s", "dpgraph", "others", "lost"]
-    (RESULTS / "solver_peers.md").write_text(PAGE.format(table=markdown_table(header, rows).strip()))
+    TABLE.with_suffix(".md").write_text(PAGE.format(table=markdown_table(header, rows).strip()))
 
 
 def shown(answers: dict[str, Answer]) -> str:
@@ -406,7 +407,7 @@ def main() -> None:
     parser.add_argument("--lines", default="", help="only lines whose name contains this")
     asked = parser.parse_args()
     there = solvers(asked.peers)
-    table = ResumableTable(RESULTS / "solver_peers.csv", ("line", "seed", "solver"),
+    table = ResumableTable(TABLE, ("line", "seed", "solver"),
                            ("line", "seed", "solver", "value", "proven", "seconds"))  # fmt: skip
     with table.writing():
         for line in lines(asked.peers):
