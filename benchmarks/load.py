@@ -5,7 +5,7 @@ scipy's eigsh of the pairs that an embedding releases, and the readers of pandas
 measured in a process of its own, on one thread, after compilation; graphs are made before, in other processes, and lie
 in a folder, so that peak memory is that of one graph and of the work on it. What an outcome is worth is looked up
 outside the clock, and igraph's graph is built there too. The columns of a ratio are measured one after the other. Lines
-are kept as they come, so that a run may be killed and continued; ``--fresh`` measures them again.
+are kept as they come, so that a run may be killed and continued; ``--fresh`` measures again those up to the largest.
 
     python benchmarks/load.py                         # make bench-load: an hour and a half on one core, 8 GB
     python benchmarks/load.py --largest 100000        # five minutes
@@ -392,7 +392,7 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--largest", type=int, default=10**7)
-    parser.add_argument("--fresh", action="store_true", help="measure again the lines that exist")
+    parser.add_argument("--fresh", action="store_true", help="measure lines again, up to the largest size")
     parser.add_argument("--make", help="write a graph to the folder")
     parser.add_argument("--method", choices=METHODS, help="measure one line in this process and print JSON")
     parser.add_argument("--n", type=int, default=SMALL)
@@ -404,7 +404,7 @@ def main() -> None:
     else:
         table = ResumableTable(RESULTS / "load.csv", KEY, COLUMNS)
         if arguments.fresh:
-            table.drop(lambda _: True)
+            table.drop(lambda row: int(row["n"]) <= arguments.largest)
         with table.writing():
             add_lines(table, arguments.largest)
         (RESULTS / "load.md").write_text(summary(table.rows))

@@ -30,7 +30,7 @@ _IMPORTED_IN = 500_000
 _taken: dict[Any, float] = {}
 #: Seconds of compiling after which it is said, once.
 _LONG = 1.0
-_REASON = "dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them"
+_NOTICE = "dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them"
 #: Bytes of a function that is compiled sooner when it is written out where it is called.
 _SHORT = 400
 _one_at_a_time = threading.RLock()
@@ -175,9 +175,7 @@ def _say_why_it_takes_long() -> None:
             before, since = spent, began.pop()
             spent += 0.0 if began else time.monotonic() - since
             if before <= _LONG < spent and not _all and sys.stderr is not None and sys.stderr.isatty():
-                print(
-                    "dpgraph: compiling inner loops, once; `dpgraph compile` does it for all of them", file=sys.stderr
-                )
+                print(_NOTICE, file=sys.stderr)
 
     event.register("numba:compile", Notice())
 

@@ -216,9 +216,8 @@ class Densest:
 
     degree_share: float = 0.25  # For the degrees
     density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
-    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, but
-    least_rounds: int = 2  # at least so many; >= 1
-    most_rounds: int = 7  # and at most so many
+    rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, two at least, but
+    most_rounds: int = 7  # at most so many
 
 
 @dataclass(frozen=True)

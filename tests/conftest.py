@@ -1,13 +1,14 @@
 """Fixtures shared by all tests."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from dpgraph.interfaces.cli import main
 from dpgraph.privacy import streams
 from dpgraph.privacy.open_blocks import inside_a_block
 
@@ -47,6 +48,25 @@ def graphs_dir() -> Path:
     if not (folder / "MANIFEST.tsv").exists():
         pytest.skip(f"real graphs not found in {folder}; set DPGRAPH_DATA to a folder with MANIFEST.tsv")
     return folder
+
+
+@pytest.fixture
+def no_local_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The command line in an empty folder, without graphs and settings of this machine."""
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    monkeypatch.delenv("DPGRAPH_DEBUG", raising=False)
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Exit status, stdout and stderr of one command."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        return main([str(argument) for argument in arguments]), *capsys.readouterr()
+
+    return run
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

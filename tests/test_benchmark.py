@@ -22,27 +22,13 @@ from dpgraph.interfaces.benchmark import (
     cells_of,
 )
 from dpgraph.interfaces.cli import benchmark as command
-from dpgraph.interfaces.cli import main
 
 #: A table of means; no such file is in the repository.
 MARKDOWN = "table" + ".md"
 QUICK = ("--problem", "degrees,degree-distribution", "--epsilon", "1,4", "--runs", 2)
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch, tmp_path):
-    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
-    monkeypatch.delenv("DPGRAPH_DEBUG", raising=False)
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        status = main(["benchmark", *map(str, arguments)])
-        return status, *capsys.readouterr()
-
-    return run
+pytestmark = pytest.mark.usefixtures("no_local_data")
 
 
 @pytest.fixture
@@ -164,7 +150,7 @@ def test_the_adjusted_rand_index_of_trivial_groups(blocks, groups, index):
 def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_private(run, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\nb,c\nc,d\nd,a\n")
     files = ["--output", "runs.csv", "--table", MARKDOWN, "--plot", "curves.png"]
-    status, out, err = run("five-cycle", "mine.csv", *QUICK, *files)
+    status, out, err = run("benchmark", "five-cycle", "mine.csv", *QUICK, *files)
     assert status == 0
     assert err == "NOT PRIVATE: exact numbers, for public graphs only\n"
     for words in (
@@ -190,25 +176,26 @@ def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone
 
     with monkeypatch.context() as patch:
         patch.setattr(command, "carried_out", stopped)
-        assert run("five-cycle", *QUICK, "--output", "runs.csv")[0] == 130
+        assert run("benchmark", "five-cycle", *QUICK, "--output", "runs.csv")[0] == 130
     path = tmp_path / "runs.csv"
     assert len(rows(path.read_text())) == 7
     with path.open("a") as stream:  # a line that was being written
         stream.write("five-cycle,5,5,degr")
     first = list(done)
     done.clear()
-    assert run("five-cycle", *QUICK, "--output", "runs.csv")[0] == 0
+    assert run("benchmark", "five-cycle", *QUICK, "--output", "runs.csv")[0] == 0
     assert len(done) == 2 * (3 * 2 * 2 + 1 + 2) - 7
     assert not {*first} & {*done}
     done.clear()
-    again = run("five-cycle", *QUICK, "--output", "runs.csv")
+    again = run("benchmark", "five-cycle", *QUICK, "--output", "runs.csv")
     assert (again[0], done) == (0, [])
-    alone = run("five-cycle", *QUICK)
+    alone = run("benchmark", "five-cycle", *QUICK)
     assert again[1] == alone[1]  # the table is that of a command that was never stopped
     # Another graph of this name, more runs and another budget are other runs.
     done.clear()
     (tmp_path / "five-cycle").write_text("1 2\n2 3\n")
-    assert run("five-cycle", "--problem", "degrees", "--epsilon", "1", "--runs", 1, "--output", "runs.csv")[0] == 0
+    asked = ("--problem", "degrees", "--epsilon", "1", "--runs", 1)
+    assert run("benchmark", "five-cycle", *asked, "--output", "runs.csv")[0] == 0
     assert len(done) == 2 + 3
 
 
@@ -239,7 +226,7 @@ def test_everything_is_checked_before_the_first_run(run, done, tmp_path, options
     (tmp_path / "empty.csv").write_text("a,b\n")
     (tmp_path / "loop.txt").write_text("1 1\n")
     graphs = ["five-cycle"] if options[-1] != "yes" else []
-    status, out, err = run(*graphs, *options)
+    status, out, err = run("benchmark", *graphs, *options)
     assert (status, out, done) == (2, "", [])
     assert words in err
     assert len([line for line in err.splitlines() if line.startswith("dpgraph: error")]) == 1

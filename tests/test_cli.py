@@ -12,7 +12,6 @@ import pytest
 import dpgraph
 from dpgraph import datasets
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
-from dpgraph.interfaces.cli import main
 from dpgraph.privacy.report import PrivacyReport
 from tests import programs
 from tests.about import each
@@ -20,23 +19,7 @@ from tests.about import each
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
 
-@pytest.fixture(autouse=True)
-def no_local_data(monkeypatch, tmp_path):
-    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
-    monkeypatch.delenv("DPGRAPH_DEBUG", raising=False)
-    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def run(capsys):
-    """Exit status, stdout and stderr of one command."""
-
-    def run(*arguments):
-        status = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return run
+pytestmark = pytest.mark.usefixtures("no_local_data")
 
 
 def one_clear_line(err):

@@ -88,6 +88,7 @@ VECTOR = (
     space(SPARSE, 1, 2.0), space(EVEN, 1, 1.0),
 )  # fmt: skip
 FAR = space(HIDDEN, 1, 2.0), space(HIDDEN, 1, 6.0), space(PHYSICS, 1, 2.0), space(PHYSICS, 1, 5.0)
+WIDE = tuple(space(of(real, "ca-HepPh"), 1, epsilon, "auto") for epsilon in (0.5, 1.0, 3.0))
 PRODUCTS = (
     space(HEAVY, 2, 2.0), space(TWO, 2, 1.0), space(THREE, 3, 3.0), space(FOUR, 4, 1.0), space(COLLEGE, 2, 3.0),
     space(MAIL, 2, 6.0), space(EVEN, 2, 5.0),
@@ -149,6 +150,9 @@ ABLATIONS = [
     numbers(V, "none", VECTOR, last_decays=()),
     numbers(V, "none: infinity", VECTOR, caps=(math.inf,)),
     numbers(V, "8", VECTOR, products=8.0),
+    numbers(V, "0.1", (*VECTOR, *WIDE), degree_share=0.1),
+    numbers(V, "0: as many from afar", (*FAR, *WIDE), far_products=0.0),
+    numbers(R, "infinity: never asked for", (*FAR, *WIDE), findable=1e9),
     numbers(V, "1: nothing", VECTOR, second=1.0),
     numbers(R, "never large", FAR, large=1e9),
     numbers(R, "1: not clipped", (*VECTOR, *FAR), limit=1.0),
@@ -166,8 +170,11 @@ ABLATIONS = [
     numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
     numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
     numbers(RULE, "0: whether answers find anything or not", AUTO, visible=0.0),
+    numbers(E, "0: never", AUTO_VECTOR, answers_find=1e-9),
+    numbers(RULE, "0", (*AUTO_VECTOR, *WIDE), vector_entry=0.0),
+    numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_answers=1e9),
+    numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_residual=1e9),
     numbers(RULE, "0", AUTO_VECTOR, vector_column=0.0),
-    numbers(RULE, "0", AUTO_VECTOR, vector_by_residual=0.0),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),
     numbers(T.GAP_TEST, "2", (*GAP, *BY_RANK), accepted_noise=2.0),
     numbers(T.STABILITY_TEST, "0.4, as the gap test", STABLE, spectrum_share=0.4),

@@ -24,21 +24,10 @@ _LEAST_RISE = 1e-12
 
 
 def louvain(weights: sparse.csr_array, resolution: float, rng: np.random.Generator, *, runs: int = 3) -> IntArray:
-    """Labels 0, 1, ... of high modularity: the best of some runs.
+    """Labels 0, 1, ... of high modularity: the best of some runs, from different orders of the vertices.
 
-    Parameters
-    ----------
-    weights : csr_array, shape (n, n)
-        Public, symmetric, not negative, without a diagonal.
-    resolution : float
-        gamma in the modularity.
-    rng : numpy.random.Generator
-        Public randomness: the order of the vertices.
-    runs : int, default 3
-        How many, from different orders.
+    Weights are public, symmetric, not negative, without a diagonal; the randomness is public too.
 
-    Examples
-    --------
     >>> A = sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)))
     >>> louvain(A, 1.0, np.random.default_rng(0)).tolist()
     [0, 0, 0, 1, 1, 1]

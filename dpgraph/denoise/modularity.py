@@ -150,23 +150,10 @@ def largest_groups(labels: IntArray, sizes: FloatArray, most: int) -> IntArray:
 
 
 def merge_labels(weights: BlockWeights, resolution: float, *, least: int, most: int) -> tuple[IntArray, BlockWeights]:
-    """Merge the two groups that raise modularity most (or lower it least), and again.
+    """Merge the two groups that raise modularity most (or lower it least), and again; weights below 0 count as 0.
 
-    Parameters
-    ----------
-    weights : BlockWeights
-        Weights below 0 count as 0.
-    resolution : float
-        Of the modularity.
-    least, most : int
-        At least and at most so many groups are left; between these, groups are merged while modularity rises.
-
-    Returns
-    -------
-    groups : ndarray of int, shape (k,)
-        New number of each group.
-    weights : BlockWeights
-        Between the new groups.
+    At least and at most so many groups are left; between these, groups are merged while modularity rises. The new
+    number of each group, and the weights between the new ones.
     """
     groups, merged = np.arange(len(weights.values)), weights
     while len(merged.values) > least:

@@ -63,6 +63,9 @@ class EdgeTable:
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.nodes)} vertices)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_kept": {}}  # blocks belong to the client of this process
+
     def check_columns(self, weight: str | None) -> None:
         """Refuse a table that lacks a column; which columns there are is public."""
         wanted = [self.source, self.target, *([] if weight is None else [weight])]

@@ -38,10 +38,9 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
     among them is released with noise of its own (:func:`~dpgraph.bounds.sensitivity.partition_weight`), so that the
     choice has not seen it.
     """
-    rounds = min(
-        max(1 + int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), DENSEST.least_rounds),
-        DENSEST.most_rounds,
-    )
+    # The order is a new one once at least: it is what the rounds are for.
+    again = max(int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), 1)
+    rounds = min(1 + again, DENSEST.most_rounds)
     degrees, counts, weight = call.split(
         DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
     )

@@ -393,6 +393,7 @@ def test_files_are_parsed_once_for_a_check_and_several_calls(client, edges, tmp_
     for function in (dpgraph.private_degrees, dpgraph.private_degree_distribution):
         function(table, epsilon=1.0)
     assert len(graphs) == 1
+    assert not pickle.loads(pickle.dumps(table))._kept
     dpgraph.private_degrees(table, epsilon=1.0, symmetrize=True)  # other arcs
     assert len(graphs) == 2
 

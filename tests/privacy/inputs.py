@@ -128,11 +128,7 @@ def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
     for n, seed in ((44, 0), (60, 1)):
         half = n // 2
         graph = nx.stochastic_block_model([half, half], [[within, across], [across, within]], seed=seed)
-        weights = nx.to_numpy_array(graph)
-        for i, j in ((0, 1), (0, n - 1)):
-            changed = weights.copy()
-            changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
-            yield f"planted, n = {n}, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+        yield from _toggled(f"planted, n = {n}", nx.to_numpy_array(graph), (0, 1), (0, n - 1))
 
 
 def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
@@ -143,28 +139,20 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
 def cuttable_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     """In the end bipartite ones, whose cut is far better than chance, so that what looks for one does not halt."""
     yield from all_graph_neighbours()
-    weights = nx.to_numpy_array(nx.complete_bipartite_graph(14, 14))
-    for i, j in ((0, 1), (0, 14)):
-        changed = weights.copy()
-        changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
-        yield f"bipartite, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+    yield from _toggled("bipartite", nx.to_numpy_array(nx.complete_bipartite_graph(14, 14)), (0, 1), (0, 14))
 
 
 def dense_graph_neighbours() -> Pairs:
     """Complete graphs, in which one edge is part of as many subgraphs as can be, and others."""
     for n in (24, 5):
-        weights = np.ones((n, n)) - np.eye(n)
-        changed = weights.copy()
-        changed[0, 1] = changed[1, 0] = 0.0
-        yield f"complete, n = {n}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+        yield from _toggled(f"complete, n = {n}", 1.0 - np.eye(n), (0, 1))
     yield from pairs_of(graph_neighbours)
 
 
 def complete_graph_neighbours() -> Pairs:
     """Two complete graphs, dense enough for two sweeps of two labels at a small epsilon, without one edge."""
     for n in (24, 30):
-        weights = np.ones((n, n)) - np.eye(n)
-        yield from _three_pairs(f"complete, n = {n}", weights)
+        yield from _three_pairs(f"complete, n = {n}", 1.0 - np.eye(n))
 
 
 def undecided_neighbours() -> Pairs:
@@ -175,8 +163,7 @@ def undecided_neighbours() -> Pairs:
         ("few", nx.gnp_random_graph(n, 0.03, seed=1)),
         ("even", nx.random_regular_graph(150, n, seed=0)),
     ):
-        weights = nx.to_numpy_array(graph)
-        yield from _three_pairs(f"{label} degrees", weights)
+        yield from _three_pairs(f"{label} degrees", nx.to_numpy_array(graph))
 
 
 def clique_neighbours() -> Pairs:
@@ -185,9 +172,7 @@ def clique_neighbours() -> Pairs:
     weights = np.zeros((n, n))
     weights[:clique, :clique] = 1.0 - np.eye(clique)
     weights[clique:, clique:] = nx.to_numpy_array(nx.cycle_graph(n - clique))
-    changed = weights.copy()
-    changed[0, 1] = changed[1, 0] = 0.0
-    yield "clique", graph_data(weights, 1.0), graph_data(changed, 1.0)
+    yield from _toggled("clique", weights, (0, 1))
 
 
 def hidden_neighbours() -> Pairs:
@@ -221,7 +206,12 @@ def residual_neighbours() -> Pairs:
 def _three_pairs(label: str, weights: np.ndarray) -> Pairs:
     """Neighbours in the pair of the largest degrees, of the smallest, and of one of each."""
     by_degree = np.argsort(-weights.sum(axis=1), kind="stable")
-    for i, j in (by_degree[[0, 1]], by_degree[[0, -1]], by_degree[[-2, -1]]):
+    yield from _toggled(label, weights, by_degree[[0, 1]], by_degree[[0, -1]], by_degree[[-2, -1]])
+
+
+def _toggled(label: str, weights: np.ndarray, *pairs: Sequence[int]) -> Pairs:
+    """A graph without weights, and its neighbour in each of some pairs."""
+    for i, j in pairs:
         changed = weights.copy()
         changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
         yield f"{label}, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
@@ -422,7 +412,7 @@ def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Dat
             yield f"hubs, {label}", instance(VERTICES, pairs[:-1], tables[:-1]), instance(VERTICES, pairs, tables)
         # Every pair should be equal: two large eigenvalues and nothing else, and an answer that is better than chance,
         # so that the spectral mechanism does not halt.
-        n, pairs = 24, np.array(list(itertools.combinations(range(24), 2)))
+        n, pairs = 20, np.array(list(itertools.combinations(range(20), 2)))
         tables = np.broadcast_to(np.eye(2), (len(pairs), 2, 2)).copy()
         changed = tables.copy()
         changed[0] = [[0, 0], [0, 1]] if adjacency == "label-edge" else 0.0

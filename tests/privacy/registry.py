@@ -4,12 +4,12 @@ How to enter a mechanism
 ------------------------
 1. Add one line to :data:`ENTRIES`::
 
-       Entry("private_max_cut", all_graph_neighbours, poisoned_graph(), options={"mechanism": "new"}),
+       Entry("private_max_cut", all_graph_neighbours, {"mechanism": "new"}),
 
    The arguments are the public function, a generator of (label, input, neighbour) from ``tests/privacy/inputs.py``
-   (or a new one: let some pair come close to the worst case), an input that is refused when it is read, and the public
-   arguments that select the mechanism, options of a strategy beside them (``tests/spelling.py`` makes the object).
-   ``pure=True`` calls it without delta; ``private=`` names the private argument.
+   (or a new one: let some pair come close to the worst case), and the public arguments that select the mechanism,
+   options of a strategy beside them (``tests/spelling.py`` makes the object). ``pure=True`` calls it without delta.
+   A new kind of private argument needs an input that is refused when it is read, in :data:`POISONED`.
 2. If it draws noise in a new way, which is neither a method of ``NoiseSource`` nor `release_array`, tell the replay:
    ``open_doors`` in ``tests/privacy/replay.py``.
 3. A new sensitivity bound goes into ``dpgraph/bounds/sensitivity.py`` and its ratio into
@@ -26,7 +26,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import ModuleType
@@ -96,12 +96,10 @@ class Entry:
         Name in `module`.
     neighbours : callable
         Yields (label, input, neighbour).
-    poisoned : Data
-        An input that is refused when its private part is read.
     options : dict
         Public arguments that select the mechanism.
-    private : str
-        Name of the argument that is private.
+    refused : Data, optional
+        An input that is refused when its private part is read, where that of :data:`POISONED` will not do.
     pure : bool
         Called without delta.
     module : str
@@ -114,9 +112,8 @@ class Entry:
 
     function: str
     neighbours: Callable[[], Pairs]
-    poisoned: Data
     options: dict[str, Any] = field(default_factory=dict)
-    private: str = "G"
+    refused: Data | None = None
     pure: bool = False
     module: str = "dpgraph"
     epsilon: float = EPSILON
@@ -129,6 +126,16 @@ class Entry:
     def label(self) -> str:
         persons = [f"{self.persons} edges a person"] if self.persons > 1 else []
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items()), *persons])
+
+    @property
+    def private(self) -> str:
+        """The argument that is private: the first name of :data:`POISONED` that the function has."""
+        return next(name for name in POISONED if name in inspect.signature(self.code).parameters)
+
+    @property
+    def poisoned(self) -> Data:
+        """An input that is refused when its private part is read."""
+        return self.refused or POISONED[self.private]
 
     @property
     def pairs(self) -> tuple[tuple[str, Data, Data], ...]:
@@ -164,12 +171,15 @@ class Answer:
 class NetworkxEntry(Entry):
     """One function of the networkx backend, called through networkx on a private graph."""
 
-    private: str = "networkx graph"
     module: str = "dpgraph.interfaces.networkx.backend"
 
     @property
     def label(self) -> str:
         return f"networkx {self.function}" + (", delta=0" if self.pure else "")
+
+    @property
+    def private(self) -> str:
+        return "networkx graph"
 
     @property
     def seedable(self) -> bool:  # type: ignore[override]
@@ -214,73 +224,74 @@ _PAPER = {"mechanism": "coherence"} | {
     if (value := getattr(Coherence.paper(2, seeds=1), field.name)) != field.default
 }
 
+#: For each private argument an input that is refused when it is read; beside `x` there is a public `A`.
+POISONED = {
+    "x": Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
+    "G": poisoned_graph(),
+    "A": poisoned_matrix(),
+    "B": Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0}),
+    "V": Data(NAN_ROWS, {"sensitivity": 1.0}),
+    "X": Data(NAN_ROWS, {"n_records": 3}),
+    "data": Data(np.full((3, 3), np.nan)),
+    "instance": Data(PoisonedCSP(4, 3)),
+    "networkx graph": poisoned_networkx_graph(),
+}
+
+
+def each_of(function: str, neighbours: Callable[[], Pairs], *choices: dict[str, Any], **fields: Any) -> Iterator[Entry]:
+    """An entry for each choice of public arguments."""
+    for options in choices:
+        yield Entry(function, neighbours, options, **fields)
+
+
 ENTRIES: tuple[Entry, ...] = (
-    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
-    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
-    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
-    Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
-    *(
-        Entry(function, node_neighbours, poisoned_graph(), options={"adjacency": "node"} | options, pure=True)
-        for function, options in (
-            ("private_degree_distribution", {}),
-            ("private_subgraph_counts", {"patterns": "edge"}),
-        )
-    ),
-    *(
-        Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
-        for options in (
-            {"communities": "auto"},
-            {"mechanism": "bounded-iterates", "communities": 3, "resolution": 2.0},
-            {"mechanism": "randomized-response", "communities": 2},
-        )
-    ),
-    Entry(  # a clique, in which few answers are false
+    Entry("private_degrees", all_graph_neighbours, {"mechanism": "gaussian"}),
+    Entry("private_degrees", all_graph_neighbours, {"mechanism": "laplace"}, pure=True),
+    Entry("private_degrees", all_graph_neighbours, {"mechanism": "auto"}),
+    Entry("private_degree_distribution", all_graph_neighbours, pure=True),
+    Entry("private_degree_distribution", node_neighbours, {"adjacency": "node"}, pure=True),
+    Entry("private_subgraph_counts", node_neighbours, {"adjacency": "node", "patterns": "edge"}, pure=True),
+    *each_of(
         "private_communities",
-        clique_neighbours,
-        poisoned_graph(),
-        options={"mechanism": "auto"},
+        iterate_neighbours,
+        {"communities": "auto"},
+        {"mechanism": "bounded-iterates", "communities": 3, "resolution": 2.0},
+        {"mechanism": "randomized-response", "communities": 2},
         pure=True,
-        epsilon=2.0,
     ),
-    *(
-        Entry(
-            "private_subgraph_counts",
-            dense_graph_neighbours,
-            poisoned_graph(),
-            options={"mechanism": mechanism, "patterns": patterns},
-            pure=mechanism != "local-sensitivity",
-        )
-        for mechanism, patterns in (
-            ("auto", "triangle"),
-            ("ladder", "triangle"),
-            ("ladder", ("edge", "wedge", "3-star")),
-            ("ladder", ("4-cycle", "4-clique")),
-            ("smooth", ("triangle", "4-cycle")),
-            ("local-sensitivity", ("triangle", "4-cycle")),
-        )
+    # A clique, in which few answers are false.
+    Entry("private_communities", clique_neighbours, {"mechanism": "auto"}, pure=True, epsilon=2.0),
+    *each_of(
+        "private_subgraph_counts",
+        dense_graph_neighbours,
+        {"mechanism": "auto", "patterns": "triangle"},
+        {"mechanism": "ladder", "patterns": "triangle"},
+        {"mechanism": "ladder", "patterns": ("edge", "wedge", "3-star")},
+        {"mechanism": "ladder", "patterns": ("4-cycle", "4-clique")},
+        {"mechanism": "smooth", "patterns": ("triangle", "4-cycle")},
+        pure=True,
+    ),
+    Entry(
+        "private_subgraph_counts",
+        dense_graph_neighbours,
+        {"mechanism": "local-sensitivity", "patterns": ("triangle", "4-cycle")},
     ),
     *(
         Entry(
             "private_statistic",
             unweighted_neighbours,
-            Data(poisoned_graph().value),
-            options={"statistic": statistic},
+            {"statistic": statistic},
+            refused=Data(poisoned_graph().value),
             pure=True,
         )
         for statistic in ("components", "matching", "degeneracy", "edge-connectivity")
     ),
-    Entry("private_densest_subgraph", all_graph_neighbours, poisoned_graph(), pure=True),
-    Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
-    Entry("report", all_graph_neighbours, poisoned_graph(), options={"cut": True}, pure=True),
-    Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),
+    Entry("private_densest_subgraph", all_graph_neighbours, pure=True),
+    Entry("private_synthetic_graph", all_graph_neighbours, pure=True),
+    Entry("report", all_graph_neighbours, {"cut": True}, pure=True),
+    Entry("private_transitivity", dense_graph_neighbours, pure=True),
     *(
-        Entry(
-            "private_normalized_adjacency",
-            all_graph_neighbours,
-            poisoned_graph(),
-            options=options,
-            epsilon=audited_at(options),
-        )
+        Entry("private_normalized_adjacency", all_graph_neighbours, options, epsilon=audited_at(options))
         for options in (
             {"mechanism": "coherence"},
             {"mechanism": "coherence", "rank": 2, "coherence": "rank"},
@@ -295,21 +306,22 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
-        Entry("private_normalized_adjacency", pairs, poisoned_graph(), options=options, epsilon=epsilon)
+        Entry("private_normalized_adjacency", pairs, {"mechanism": "auto"} | options, epsilon=epsilon)
         for pairs, options, epsilon in (  # where the degrees decide, and where their residual does
-            (undecided_neighbours, {"mechanism": "auto", "rank": 2}, 1.0),
-            (undecided_neighbours, {"mechanism": "auto", "rank": 1}, 3.0),
-            (hidden_neighbours, {"mechanism": "auto", "rank": 1, "regularization": "auto"}, 2.0),
+            (undecided_neighbours, {"rank": 2}, 1.0),
+            (undecided_neighbours, {"rank": 1}, 3.0),
+            (hidden_neighbours, {"rank": 1, "regularization": "auto"}, 2.0),
         )
     ),
-    *(
-        Entry("private_node_similarities", all_graph_neighbours, poisoned_graph(), options=options)
-        for options in ({"mechanism": "auto"}, {"mechanism": "noisy-power"}, {"mechanism": "gaussian", "rank": 2})
+    *each_of(
+        "private_node_similarities",
+        all_graph_neighbours,
+        {"mechanism": "auto"},
+        {"mechanism": "noisy-power"},
+        {"mechanism": "gaussian", "rank": 2},
     ),
     *(
-        Entry(
-            "private_max_cut", cut_neighbours(options), poisoned_graph(), options=options, epsilon=audited_at(options)
-        )
+        Entry("private_max_cut", cut_neighbours(options), options, epsilon=audited_at(options))
         for options in (
             {"mechanism": "auto"},
             {"mechanism": "bounded-iterates"},
@@ -323,18 +335,10 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response"},
         )
     ),
+    Entry("private_max_cut", tiny_graph_neighbours, {"mechanism": "permute-and-flip"}),
+    Entry("private_max_bisection", tiny_graph_neighbours, {"mechanism": "permute-and-flip"}),
     *(
-        Entry(function, tiny_graph_neighbours, poisoned_graph(), options={"mechanism": "permute-and-flip"})
-        for function in ("private_max_cut", "private_max_bisection")
-    ),
-    *(
-        Entry(
-            "private_max_bisection",
-            cut_neighbours(options),
-            poisoned_graph(),
-            options=options,
-            epsilon=audited_at(options),
-        )
+        Entry("private_max_bisection", cut_neighbours(options), options, epsilon=audited_at(options))
         for options in (
             {"mechanism": "bounded-iterates"},
             {"mechanism": "coherence", "on_halt": "fallback"},
@@ -345,40 +349,25 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
-        Entry(
-            "private_max_2csp",
-            csp_neighbours(adjacency),
-            Data(PoisonedCSP(4, 3)),
-            options={"adjacency": adjacency} | options,
-            private="instance",
-            epsilon=audited_at(options),
-        )
-        for adjacency, options in (
-            ("label-edge", {"mechanism": "auto"}),
-            ("constraint", {"mechanism": "auto"}),
-            ("label-edge", {"mechanism": "coherence"}),
-            ("label-edge", {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"}),
-            ("label-edge", _PAPER | {"random_degree": 1.0}),
+        Entry("private_max_2csp", csp_neighbours(options["adjacency"]), options, epsilon=audited_at(options))
+        for options in (
+            {"adjacency": "label-edge", "mechanism": "auto"},
+            {"adjacency": "constraint", "mechanism": "auto"},
+            {"adjacency": "label-edge", "mechanism": "coherence"},
+            {"adjacency": "label-edge", "mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"},
+            {"adjacency": "label-edge"} | _PAPER | {"random_degree": 1.0},
         )
     ),
     *(
-        Entry(
-            "private_max_2csp",
-            csp_neighbours(adjacency),
-            Data(PoisonedCSP(4, 3)),
-            options={"adjacency": adjacency, "delta": 0.0},
-            private="instance",
-            pure=True,
-        )
+        Entry("private_max_2csp", csp_neighbours(adjacency), {"adjacency": adjacency, "delta": 0.0}, pure=True)
         for adjacency in ("label-edge", "constraint")
     ),
-    Entry("private_max_k_cut", iterate_neighbours, poisoned_graph(), options={"k": 3, "delta": 0.0}, pure=True),
+    Entry("private_max_k_cut", iterate_neighbours, {"k": 3, "delta": 0.0}, pure=True),
     *(
         Entry(  # at the epsilon of the audit labels are read repeatedly; two labels are so from a small one on
             "private_max_k_cut",
             neighbours,
-            poisoned_graph(),
-            options={"k": k, "delta": 0.0, "mechanism": "bounded-iterates"},
+            {"k": k, "delta": 0.0, "mechanism": "bounded-iterates"},
             pure=True,
             epsilon=epsilon,
         )
@@ -387,126 +376,57 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(  # the same where labels are not worth the same: a constant that is added to all of them matters
         "private_max_2csp",
         edge_csp_neighbours,
-        Data(PoisonedCSP(4, 3)),
-        options={"adjacency": "edge", "delta": 0.0, "mechanism": "bounded-iterates"},
-        private="instance",
+        {"adjacency": "edge", "delta": 0.0, "mechanism": "bounded-iterates"},
         pure=True,
     ),
-    Entry(
-        "private_max_2csp",
-        edge_csp_neighbours,
-        Data(PoisonedCSP(4, 3)),
-        options={"adjacency": "edge"},
-        private="instance",
-    ),
-    *(
-        Entry(
-            "private_max_k_cut",
-            neighbours,
-            poisoned_graph(),
-            options={"k": 3} | options,
-        )
-        for neighbours, options in (
-            (all_graph_neighbours, {}),
-            (iterate_neighbours, {"mechanism": "bounded-iterates"}),
-            (all_graph_neighbours, {"mechanism": "randomized-response"}),
-        )
-    ),
-    Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}, private="A"),
-    Entry("private_spectrum", matrix_neighbours(), poisoned_matrix(), options={"k": 3}, private="A"),
-    Entry("private_spectrum", matrix_neighbours(rectangular=True), poisoned_matrix(), options={"k": 2}, private="A"),
-    Entry("private_coherence", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
-    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": "auto"}, private="A"),
-    Entry(
+    Entry("private_max_2csp", edge_csp_neighbours, {"adjacency": "edge"}),
+    Entry("private_max_k_cut", all_graph_neighbours, {"k": 3}),
+    Entry("private_max_k_cut", iterate_neighbours, {"k": 3, "mechanism": "bounded-iterates"}),
+    Entry("private_max_k_cut", all_graph_neighbours, {"k": 3, "mechanism": "randomized-response"}),
+    Entry("private_spectrum", all_graph_neighbours, {"k": 1}, refused=poisoned_graph()),
+    Entry("private_spectrum", matrix_neighbours(), {"k": 3}),
+    Entry("private_spectrum", matrix_neighbours(rectangular=True), {"k": 2}),
+    Entry("private_coherence", matrix_neighbours(), {"rank": 2}),
+    *each_of(
         "private_projector",
         matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 3, "mechanism": "coherence"},
-        private="A",
+        {"rank": "auto"},
+        {"rank": 3, "mechanism": "coherence"},
+        {"rank": 2, "mechanism": "gaussian"},
     ),
-    Entry(
-        "private_projector",
-        matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 2, "mechanism": "gaussian"},
-        private="A",
-    ),
-    Entry(
-        "private_projector",
-        matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 2, "certificate": "stability"},
-        private="A",
-        epsilon=audited_at({"certificate": "stability"}),
-    ),
-    Entry(
+    Entry("private_projector", matrix_neighbours(), {"rank": 2, "certificate": "stability"}, epsilon=STABILITY_EPSILON),
+    *each_of(
         "private_low_rank",
         matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 2, "mechanism": "coherence"},
-        private="A",
+        {"rank": 2, "mechanism": "coherence"},
+        {"rank": 2, "mechanism": "noisy-power"},
     ),
-    Entry(
-        "private_low_rank",
+    Entry("private_projector", matrix_neighbours(), {"rank": "auto", "mechanism": "noisy-power"}),
+    *each_of(
+        "private_eigenspace",
         matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 2, "mechanism": "noisy-power"},
-        private="A",
-    ),
-    Entry(
-        "private_projector",
-        matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": "auto", "mechanism": "noisy-power"},
-        private="A",
+        {"rank": 1, "mechanism": "coherence"},
+        {"rank": 1, "which": "smallest", "mechanism": "coherence"},
+        {"rank": 1, "which": "smallest", "mechanism": "noisy-power"},
     ),
     *(
-        Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1} | options, private="A")
+        Entry("private_singular_subspace", matrix_neighbours(rectangular=True), options, epsilon=audited_at(options))
         for options in (
-            {"mechanism": "coherence"},
-            {"which": "smallest", "mechanism": "coherence"},
-            {"which": "smallest", "mechanism": "noisy-power"},
+            {"rank": 2, "mechanism": "coherence"},
+            {"rank": 2, "certificate": "stability"},
+            {"rank": 2, "mechanism": "noisy-power"},
+            {"rank": 2, "mechanism": "gaussian"},
         )
     ),
-    *(
-        Entry(
-            "private_singular_subspace",
-            matrix_neighbours(rectangular=True),
-            poisoned_matrix(),
-            options={"rank": 2} | options,
-            private="A",
-            epsilon=audited_at(options),
-        )
-        for options in (
-            {"mechanism": "coherence"},
-            {"certificate": "stability"},
-            {"mechanism": "noisy-power"},
-            {"mechanism": "gaussian"},
-        )
-    ),
-    Entry(
-        "private_singular_subspace",
-        flat_matrix_neighbours,
-        poisoned_matrix(),
-        options={"rank": 1, "mechanism": "coherence"},
-        private="A",
-    ),
+    Entry("private_singular_subspace", flat_matrix_neighbours, {"rank": 1, "mechanism": "coherence"}),
     Entry(
         "perturb_and_project",
         array_neighbours,
-        Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0, "sets": [Box(-1, 1)], "symmetric": True}),
-        private="A",
+        refused=Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0, "sets": [Box(-1, 1)], "symmetric": True}),
     ),
-    Entry("private_cosine_similarities", cosine_neighbours, Data(NAN_ROWS, {"sensitivity": 1.0}), private="V"),
+    Entry("private_cosine_similarities", cosine_neighbours),
     *(
-        Entry(
-            "private_covariance",
-            record_neighbours(remove=options["adjacency"] == "add-remove"),
-            Data(NAN_ROWS, {"n_records": 3}),
-            options=options,
-            private="X",
-            pure=True,
-        )
+        Entry("private_covariance", record_neighbours(remove=options["adjacency"] == "add-remove"), options, pure=True)
         for options in (
             {"adjacency": "replace"},
             {"adjacency": "add-remove", "project": False},
@@ -518,31 +438,25 @@ ENTRIES: tuple[Entry, ...] = (
     *(
         Entry(
             "private_singular_subspace",
-            record_neighbours(remove=options["adjacency"] == "add-remove", counted=False),
-            Data(NAN_ROWS, {}),
-            options={"rank": 1, "max_norm": 1.0} | options,
-            private="A",
-            pure=options["delta"] == 0.0,
+            record_neighbours(remove=adjacency == "add-remove", counted=False),
+            {"rank": 1, "max_norm": 1.0, "adjacency": adjacency, "delta": delta},
+            refused=Data(NAN_ROWS, {}),
+            pure=delta == 0.0,
         )
-        for options in ({"adjacency": "replace", "delta": 0.0}, {"adjacency": "add-remove", "delta": 1e-6})
+        for adjacency, delta in (("replace", 0.0), ("add-remove", 1e-6))
     ),
-    *(
-        Entry(
-            "private_covariance",
-            record_neighbours(remove=options["adjacency"] == "add-remove"),
-            Data(NAN_ROWS, {"n_records": 3}),
-            options={"mechanism": "gaussian"} | options,
-            private="X",
-        )
-        for options in ({"adjacency": "replace"}, {"adjacency": "add-remove", "project": False})
+    Entry("private_covariance", record_neighbours(), {"mechanism": "gaussian", "adjacency": "replace"}),
+    Entry(
+        "private_covariance",
+        record_neighbours(remove=True),
+        {"mechanism": "gaussian", "adjacency": "add-remove", "project": False},
     ),
     *(
         Entry(
             "private_marginals",
             partial(bit_neighbours, remove=options.get("adjacency") == "add-remove"),
-            Data(np.full((3, 3), np.nan)),
-            options=options,
-            private="data",
+            options,
+            pure="delta" in options,
         )
         for options in (
             {"k": 2, "adjacency": "replace"},
@@ -551,18 +465,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"k": 2, "sparsity": 2},
             {"k": 2, "sparsity": 2, "adjacency": "add-remove"},
             {"k": 2, "categories": {0: [0, 1, 2]}},
-        )
-    ),
-    *(
-        Entry(
-            "private_marginals",
-            partial(bit_neighbours, remove=options.get("adjacency") == "add-remove"),
-            Data(np.full((3, 3), np.nan)),
-            options=options,
-            private="data",
-            pure=True,
-        )
-        for options in (
             {"k": 2, "delta": 0.0},
             {"k": 2, "adjacency": "add-remove", "delta": 0.0},
             {"k": 2, "sparsity": 2, "delta": 0.0},
@@ -573,9 +475,8 @@ ENTRIES: tuple[Entry, ...] = (
         Entry(
             "private_linear_queries",
             partial(histogram_neighbours, replace=options.get("adjacency") == "replace", shapes=shapes),
-            Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
-            options=options,
-            private="x",
+            options,
+            pure=options["mechanism"] in ("laplace", "k-norm"),
         )
         for shapes, options in (
             (_QUERY_SHAPES, {"mechanism": "auto"}),
@@ -585,18 +486,6 @@ ENTRIES: tuple[Entry, ...] = (
             (_QUERY_SHAPES, {"mechanism": "gaussian", "adjacency": "replace"}),
             (_QUERY_SHAPES, {"mechanism": "ellipsoid", "adjacency": "replace"}),
             (_QUERY_SHAPES, {"mechanism": "auto", "sparse": True, "records": 200}),
-        )
-    ),
-    *(
-        Entry(
-            "private_linear_queries",
-            partial(histogram_neighbours, replace=options.get("adjacency") == "replace", shapes=shapes),
-            Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
-            options=options,
-            private="x",
-            pure=True,
-        )
-        for shapes, options in (
             (_QUERY_SHAPES, {"mechanism": "laplace"}),
             (_QUERY_SHAPES, {"mechanism": "laplace", "adjacency": "replace"}),
             # Noise on the histogram, of the hull, and of the ellipsoid around it.
@@ -606,39 +495,35 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(  # noise of the ellipsoid: there are too many columns for their hull; one that touches it is left out
         "private_linear_queries",
         partial(histogram_neighbours, shapes=((2, 2001),), removed=1800),
-        Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
-        options={"mechanism": "k-norm", "sparse": False},
-        private="x",
+        {"mechanism": "k-norm", "sparse": False},
         pure=True,
         epsilon=1.0,
     ),
-    *(
-        Entry(
-            "private_symmetric_matrix",
-            nuclear_neighbours,
-            Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0}),
-            options={"mechanism": mechanism},
-            private="B",
-            pure=True,
-            module="dpgraph.problems.matrices.symmetric",
-        )
-        for mechanism in ("wishart-difference", "nuclear-laplace")
+    *each_of(
+        "private_symmetric_matrix",
+        nuclear_neighbours,
+        {"mechanism": "wishart-difference"},
+        {"mechanism": "nuclear-laplace"},
+        pure=True,
+        module="dpgraph.problems.matrices.symmetric",
     ),
-    NetworkxEntry("one_exchange", networkx_neighbours(graphs=iterate_neighbours), poisoned_networkx_graph()),
+    NetworkxEntry("one_exchange", networkx_neighbours(graphs=iterate_neighbours)),
     NetworkxEntry(
         "spectral_bisection",
         networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), **_BISECTION),
-        poisoned_networkx_graph(**_BISECTION),
+        refused=poisoned_networkx_graph(**_BISECTION),
     ),
     NetworkxEntry(
         "kernighan_lin_bisection",
         networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), weight=None),
-        poisoned_networkx_graph(weight=None),
+        refused=poisoned_networkx_graph(weight=None),
     ),
-    NetworkxEntry("adjacency_spectrum", networkx_neighbours(weighted=True), poisoned_networkx_graph(weight=None)),
-    NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), poisoned_networkx_graph(weight=None)),
+    NetworkxEntry(
+        "adjacency_spectrum", networkx_neighbours(weighted=True), refused=poisoned_networkx_graph(weight=None)
+    ),
+    NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), refused=poisoned_networkx_graph(weight=None)),
     *(
-        NetworkxEntry(function, neighbours, poisoned_networkx_graph(**public), pure=pure)
+        NetworkxEntry(function, neighbours, refused=poisoned_networkx_graph(**public), pure=pure)
         for pure in (False, True)
         for function, neighbours, public in (
             ("randomized_partitioning", networkx_neighbours(weighted=True), {}),
@@ -657,7 +542,7 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
-        NetworkxEntry(function, networkx_neighbours(graphs=iterate_neighbours), poisoned_networkx_graph(), pure=True)
+        NetworkxEntry(function, networkx_neighbours(graphs=iterate_neighbours), pure=True)
         for function in (
             "louvain_communities",
             "leiden_communities",
@@ -668,22 +553,17 @@ ENTRIES: tuple[Entry, ...] = (
         )
         if function in nx.utils.backends._registered_algorithms  # some are as new as networkx 3.6
     ),
-    NetworkxEntry(
-        "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
-    ),
-    NetworkxEntry(
-        "degree_assortativity_coefficient",
-        networkx_neighbours(graphs=dense_graph_neighbours),
-        poisoned_networkx_graph(),
-        pure=True,
+    *(
+        NetworkxEntry(function, networkx_neighbours(graphs=dense_graph_neighbours), pure=True)
+        for function in ("transitivity", "degree_assortativity_coefficient")
     ),
     *(
-        NetworkxEntry(function, networkx_neighbours(), poisoned_networkx_graph(), pure=True)
+        NetworkxEntry(function, networkx_neighbours(), pure=True)
         for function in ("number_connected_components", "edge_connectivity", "densest_subgraph", "triangles")
         if function in nx.utils.backends._registered_algorithms
     ),
     *(
-        Entry(function, person_neighbours, poisoned_graph(), options=options, pure=pure, persons=3)
+        Entry(function, person_neighbours, options, pure=pure, persons=3)
         for function, options, pure in (
             ("private_degrees", {"mechanism": "laplace"}, True),
             ("private_degree_distribution", {}, True),

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dpgraph
 from dpgraph.bounds import sensitivity, spectra
 from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
@@ -42,7 +41,6 @@ from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps.iteration import Core, RowSensitivity, query_law
-from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import (  # noqa: F401
     RecordingSource,
@@ -615,6 +613,8 @@ def check_passes(check, label):
     return True
 
 
+#: That these pass on the real package is a test of its own, in test_replay.py and test_choices.py.
+TESTED = (residual_check, first_rows_check, choices_check)
 #: Those of :func:`audit_check` that take longest.
 LONG = (noise_of_queries_halved, noise_of_the_hull_halved)
 
@@ -629,7 +629,7 @@ def test_a_fault_is_caught(mutant, monkeypatch):
     if check is replay_check:
         check_replay_that_finds(mutant, entry)
         return
-    assert check_passes(check, entry.label)
+    assert check in TESTED or check_passes(check, entry.label)
     mutant(monkeypatch)
     with pytest.raises(AssertionError):
         check(entry)
@@ -673,29 +673,6 @@ def test_half_the_noise_of_an_ellipsoid_and_of_factors_is_caught_by_the_audit(fa
     assert 0.3 * sound.promised < sound.found <= sound.promised
     fault(monkeypatch)
     assert audit(entry, 600).found > sound.promised
-
-
-def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch):
-    """From outputs only, without replay: the sum of two degrees on the graph with one edge and without."""
-    from tests.privacy.audit import mu_lower_bound
-
-    def found():
-        samples = [
-            [
-                dpgraph.private_degrees(side.value, epsilon=8.0, delta=1e-6, mechanism="gaussian", rng=10 * k + s)
-                .values[:2]
-                .sum()
-                for k in range(500)
-            ]
-            for s, side in enumerate(edge_pair())
-        ]
-        return mu_lower_bound(*samples)
-
-    options = {"epsilon": 8.0, "delta": 1e-6, "mechanism": "gaussian", "rng": 0}
-    promised = dpgraph.private_degrees(edge_pair()[0].value, **options).privacy.mu
-    assert 0.4 * promised < found() <= promised
-    noise_halved(monkeypatch)
-    assert found() > promised
 
 
 #: Check -> how the page of the guarantee names it.

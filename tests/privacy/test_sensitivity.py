@@ -113,7 +113,7 @@ def neighbour_pairs(draw):
     return Pairs(Graphs(weights[None], tau), Graphs(changed[None], tau), w)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(neighbour_pairs())
 def test_no_drawn_pair_of_weighted_graphs_exceeds_a_bound(pairs):
     plain = Pairs(*(Graphs(side.weights, pairs.max_weight) for side in (pairs.source, pairs.target)), pairs.max_weight)

@@ -2,7 +2,9 @@
 
 import networkx as nx
 import numpy as np
+from scipy import sparse
 
+from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.rounding import (
@@ -11,6 +13,8 @@ from dpgraph.sos.cut.rounding import (
     one_opt,
     recombine,
 )
+from dpgraph.sos.enumeration import best_cut
+from dpgraph.threads import NEVER
 
 
 def graph_objective(n=60, p=0.2, seed=0):
@@ -62,3 +66,12 @@ def test_recombination_joins_the_good_halves_of_two_cuts():
     bad_right[8:] = 1.0
     merged = recombine(objective, np.column_stack([bad_left, bad_right]), np.random.default_rng(0), sweeps=10)
     assert objective.values(merged) == 31.0
+
+
+def test_a_tabu_search_ends_in_its_best_cut():
+    rng = np.random.default_rng(0)
+    M = np.triu(rng.integers(-5, 6, (16, 16)), 1).astype(float)
+    objective = SparseObjective(sparse.csr_array(M + M.T))
+    x = np.where(rng.random(16) < 0.5, 1.0, -1.0)
+    search_past_losses(objective.rows, x, 2000, np.uint64(1), NEVER)
+    assert objective.cut_value(x) == objective.cut_value(best_cut(M + M.T))

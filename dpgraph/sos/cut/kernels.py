@@ -19,6 +19,8 @@ _BEYOND = 0.9
 _BLOCK = 32
 
 # Random waiting times of annealing side by side: a run of them, from a random place on, serves the starts of a vertex.
+_TENURE = 20  # steps for which a vertex is not flipped again, and as many more at random
+_PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
 _WAITS = 4096
 
 
@@ -162,6 +164,49 @@ def anneal_sparse(  # noqa: PLR0913
                 flips += 1
         if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
             return
+
+
+@njit(nogil=True)
+def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop: Stop) -> None:
+    """Tabu search in place: flip what gains most, or loses least, but no vertex again soon; x becomes the best cut.
+
+    Where that gains nothing for long, it goes on from there with some vertices flipped at random (Palubeckis 2006).
+    """
+    indptr, indices, data = rows
+    n = x.size
+    state = np.array([seed], dtype=np.uint64)
+    best, gain, until = x.copy(), np.zeros(n), np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            gain[i] += x[i] * data[p] * x[indices[p]]
+    value, top, near, last, shaken = 0.0, 0.0, 0.0, 0, 0
+    for step in range(steps):
+        pick, most = 0, -np.inf
+        if shaken > 0:
+            pick = int(uniform(state) * n)
+            shaken -= 1
+            near, last = -np.inf, step
+        else:
+            for i in range(n):
+                if gain[i] > most and (until[i] <= step or value + gain[i] > top):
+                    pick, most = i, gain[i]
+        value += gain[pick]
+        gain[pick] = -gain[pick]
+        x[pick] = -x[pick]
+        for p in range(indptr[pick], indptr[pick + 1]):
+            j = indices[p]
+            gain[j] += 2.0 * x[j] * data[p] * x[pick]
+        until[pick] = step + min(_TENURE, n // 4) + int(uniform(state) * _TENURE)
+        if value > near + 1e-9 * abs(most):
+            near, last = value, step
+        if value > top + 1e-9 * abs(most):
+            top = value
+            best[:] = x
+        if step - last > _PATIENCE * n:
+            shaken = 1 + int(uniform(state) * n / _SHAKEN)
+        if stop[0]:
+            break
+    x[:] = best
 
 
 @njit(nogil=True, fastmath=REORDER)

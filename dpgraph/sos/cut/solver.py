@@ -3,6 +3,7 @@
 Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the private max-cut both call it.
 """
 
+import itertools
 import math
 from collections.abc import Iterable
 
@@ -12,7 +13,9 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
+from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
+from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import (
     affordable_samples,
     best_columns,
@@ -26,10 +29,12 @@ from dpgraph.sos.cut.rounding import (
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import time_is_up
+from dpgraph.threads import on_thread, time_is_up
 from dpgraph.typing import FloatArray
 
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
+_DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
+_STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
@@ -100,6 +105,7 @@ def _search_locally(
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
     repeats = 0
+    limited = options.time_limit is not None and not proof_follows
     for sweeps in watch.efforts(longest):
         if (options.time_limit is None or proof_follows) and repeats == _REPEATS:
             break
@@ -111,7 +117,26 @@ def _search_locally(
         watch.found(objective.cut_value(found[:, 0]))
         repeats = 0 if watch.value > before else repeats + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
+        if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
+            return _past_losses(objective, found[:, 0], watch, rng)
     return found[:, 0]
+
+
+def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator) -> FloatArray:
+    """The best cut of tabu searches until the time is up, from random cuts and from the best in turn.
+
+    A step looks at all vertices, so that it costs little beside a flip only where vertices have many neighbours.
+    """
+    steps = _STEPS * cut.size
+    for number in itertools.count():
+        if watch.done():
+            break
+        x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0) if number % 2 == 0 else cut.copy()
+        on_thread(search_past_losses, objective.rows, x, steps, np.uint64(rng.integers(2**63)))
+        if objective.cut_value(x) > watch.value:
+            cut = x
+            watch.found(objective.cut_value(x))
+    return cut
 
 
 def close_gap(
