@@ -1,5 +1,7 @@
 """igraph and pandas: graphs in, results out, names and weights kept."""
 
+from dataclasses import replace
+
 import igraph as ig
 import networkx as nx
 import numpy as np
@@ -113,3 +115,15 @@ def test_a_vertex_set_must_be_given_and_must_not_repeat():
         edge_frame(friends(), nodes="frame", source="caller")
     with pytest.raises(InvalidGraphError, match="names no vertex"):
         edge_frame(friends().head(0), nodes="frame")
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint8", "int32"])
+def test_columns_of_integers_are_matched_as_their_names_one_by_one(kind):
+    drawn = np.random.default_rng(5).integers(0, 90, (400, 2)).astype(kind)
+    table = pd.DataFrame(drawn, columns=["source", "target"])
+    by_number = edge_frame(table, nodes=range(80), unknown="drop")
+    by_name = edge_frame(table.astype(object), nodes=range(80), unknown="drop")
+    assert np.array_equal(by_number.ends(), by_name.ends())
+    told = by_number.summary(), by_name.summary()
+    assert replace(told[0], unknown_sample=()) == replace(told[1], unknown_sample=())
+    assert set(told[0].unknown_sample) <= set(range(80, 90))

@@ -306,20 +306,30 @@ def read_table(
     if len(set(names)) < len(names):
         raise InvalidParameterError("the columns of a table of edges need different names; one is there twice")
     frame = nw.from_native(table, eager_only=True)
-    index: dict[Any, int] = {}
-    try:
-        tails, heads = (_positions(frame.get_column(column), index) for column in ends)
-    except TypeError:
-        raise InvalidGraphError(
-            "expected hashable vertices in every row; at least one row holds something else. No budget was spent"
-        ) from None
-    matched = match_ends(list(index), tails, heads, nodes, rules)
+    labels, tails, heads = _distinct(*(frame.get_column(column) for column in ends))
+    matched = match_ends(labels, tails, heads, nodes, rules)
     if not matched.vertices:
         raise InvalidGraphError("the table names no vertex; state the public vertex set with nodes=")
     made = EdgeFrame(matched.vertices, tuple(name for name in names if name not in ends), matched, frame)
     if weight is not None:
         _check_weights(made, weight)
     return made
+
+
+def _distinct(tails: Any, heads: Any) -> tuple[list[Any], IntArray, IntArray]:
+    """The distinct entries of two columns, and the positions of both columns' entries among them."""
+    if tails.dtype == heads.dtype and tails.dtype.is_integer() and not tails.null_count() + heads.null_count():
+        numbers = np.concatenate([tails.to_numpy(), heads.to_numpy()])
+        labels, where = np.unique(numbers, return_inverse=True)
+        return labels.tolist(), *np.split(where.astype(np.int64, copy=False), 2)
+    index: dict[Any, int] = {}
+    try:
+        places = [_positions(column, index) for column in (tails, heads)]
+    except TypeError:
+        raise InvalidGraphError(
+            "expected hashable vertices in every row; at least one row holds something else. No budget was spent"
+        ) from None
+    return list(index), places[0], places[1]
 
 
 def _positions(column: Any, index: dict[Any, int]) -> IntArray:
