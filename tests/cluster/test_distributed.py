@@ -141,7 +141,6 @@ def test_triangles_are_counted_on_the_workers(tables, monkeypatch, sent):
     assert one.count("triangle") == many.count("triangle") > 1000
     assert one.widths("triangle") == many.widths("triangle") > (10, 1)
     assert one.count("edge") == many.count("edge")
-    dpgraph.private_synthetic_graph(tables[1], epsilon=1.0)
 
 
 @pytest.fixture

@@ -50,13 +50,15 @@ def test_the_call_is_pure_and_one_line_pays_for_all_products(epsilon, products):
     private = dpgraph.private_normalized_adjacency(
         nx.gnp_random_graph(800, 0.3, seed=1), epsilon=epsilon, delta=1e-6, rank=1, mechanism="noisy-power", rng=0
     )
-    total, length, quotient, residual, degrees, line, core = private.privacy.entries
+    total, length, quotient, *residual, degrees, line, core = private.privacy.entries
     assert [e.name for e in (total, degrees, core)] == ["total weight", "degrees", "core"]
     assert [e.name for e in (length, quotient)] == ["squared length of degrees", "quotient of degrees"]
-    assert residual.name == "squared residual of degrees"
+    assert [e.name for e in residual] == ["squared residual of degrees"] * (epsilon > 1)  # noise would hide it
     assert (line.name, line.mechanism) == (f"{products} products", "K-norm")
     assert 1.0 <= line.sensitivity < 1.0001  # rounding to the grid of the noise is paid for
-    assert sum(entry.epsilon for entry in (length, quotient, residual)) == pytest.approx(0.024 * epsilon)
+    questions = sum(entry.epsilon for entry in (length, quotient, *residual))
+    assert questions <= 0.024 * epsilon * (1 + 1e-9)
+    assert epsilon < 100 or questions < 0.002 * epsilon  # no more than a precise answer costs
     assert total.epsilon == pytest.approx(0.005 * epsilon)
     assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(epsilon)
     assert (private.privacy.delta, private.privacy.mu, private.mechanism) == (0.0, None, "noisy-power")

@@ -60,13 +60,21 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
 
-    def release(name: str, exact: float, bound: float) -> tuple[float, float]:
-        released = third.release(Measurement(name, np.array([exact]), l1=bound))
+    def release(name: str, exact: float, bound: float, size: float, precision: float) -> tuple[float, float]:
+        """A number of about this `size`, for its share or for what the relative `precision` costs, the less of both."""
+        asked = min(third.epsilon, math.sqrt(2.0) * bound / (precision * size))
+        released = call.at_epsilon(asked).release(Measurement(name, np.array([exact]), l1=bound))
         return released.number, released.std
 
-    length, length_std = release("squared length of degrees", float(np.sum(h * h)), of_length)
+    precise = RESIDUAL.large / 10
+    rough = math.sqrt(precise / 4)  # relative errors of the first two numbers count squared
+    length, length_std = release(
+        "squared length of degrees", float(np.sum(h * h)), of_length, n / RESIDUAL.cap**2, rough
+    )
     size = min(max(length, 1.0), float(n))
-    value, value_std = release("quotient of degrees", float(np.sum(h * product)), of_value)
+    value, value_std = release(
+        "quotient of degrees", float(np.sum(h * product)), of_value, max(mean_degree, w) * size, rough
+    )
     quotient = max(value / size, 0.0)
     findable = RESIDUAL.findable * w * math.sqrt(n) / call.epsilon
     if quotient <= findable:  # products would not find what degrees do not show
@@ -77,7 +85,7 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     if math.sqrt(2.0) * bound / third.epsilon > RESIDUAL.large * squares:  # the answer would be noise
         return DegreeResidual(quotient, False)
     exact = float(np.sum(np.minimum(np.abs(product - quotient * h), limit) ** 2))
-    found, std = release("squared residual of degrees", exact, bound)
+    found, std = release("squared residual of degrees", exact, bound, squares, precise)
     noise = math.hypot(std / squares, math.sqrt(5.0) * of_quotient)
     return DegreeResidual(quotient, found / squares - of_quotient > RESIDUAL.large + noise)
 
