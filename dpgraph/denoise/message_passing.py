@@ -37,6 +37,7 @@ def refined_eigenvectors(
     Rows of the last product are left as they are where Stein's estimate of the squared error of posterior means,
     |means - rows|^2 + 2 tr(response covariance) - noise, is not below the noise of the rows. It takes the law of rows
     for given: a degree of freedom for each of its centres is added. With little noise the law is too coarse to help.
+    So they are where the estimate is negative, by more than a quarter of the noise: then the law has fitted noise.
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)
@@ -47,7 +48,8 @@ def refined_eigenvectors(
     means, response = posterior_means_and_response(estimate, covariance, scales)
     noise = float(np.sum(scales**2))
     error = float(np.sum((means - estimate) ** 2)) + 2 * float(np.trace(response @ covariance))
-    if error > 2 * (1 - CENTRES / means.size) * noise * float(np.trace(covariance)):
+    rows, fitted = noise * float(np.trace(covariance)), 2 * CENTRES / means.size
+    if not 3 / 4 * rows <= error <= (2 - fitted) * rows:
         means, response = estimate, noise * np.eye(len(covariance))
     half = variance * (means.T @ (scales[:, None] ** 2 * before)) @ response.T
     return means, half + half.T
