@@ -171,6 +171,8 @@ class Embedding:
     vector_regularization: float = 64.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
+    # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
+    little_noise: float = 0.012
     products_find: float = 1.2  # Products find it if their noise is below so many quotients of the degrees; > 0
     answers_find: float = 2.2  # Answers if theirs is; > 0
 

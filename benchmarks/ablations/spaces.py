@@ -162,6 +162,7 @@ ABLATIONS = [
     numbers(E, "0.02", VECTOR, total_share=0.02),
     numbers(E, "1", (*GAP, *STABLE), typical_coherence=1.0),
     numbers(E, "1", ANSWERS, above_noise=1.0),
+    numbers(E, "0: refined whatever the noise", ANSWERS, little_noise=0.0),
     numbers(E, "64 at any epsilon", VECTOR, regularization=64.0),
     numbers(E, "16 at any epsilon", VECTOR, vector_regularization=16.0),
     numbers(E, "1", AUTO_VECTOR, products_find=1.0),

@@ -17,7 +17,6 @@ from dpgraph.typing import FloatArray
 
 #: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
 _EVEN, _LONGEST = 160, 40
-CENTRES = _EVEN + _LONGEST
 #: Centres are this part of the noise of a row apart: closer ones say the same.
 _APART = 1 / 8
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.

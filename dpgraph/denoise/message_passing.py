@@ -9,9 +9,7 @@ message passing", Ann. Statist. 2021.
 
 from collections.abc import Callable
 
-import numpy as np
-
-from dpgraph.denoise.empirical_bayes import CENTRES, posterior_means_and_response
+from dpgraph.denoise.empirical_bayes import posterior_means_and_response
 from dpgraph.typing import FloatArray
 
 #: Products after the spectral estimate; where that is good, the first one is what matters.
@@ -33,11 +31,6 @@ def refined_eigenvectors(
     scales[j]**2. Returned are the estimates X, shape (n, r), not orthonormal, and the bias E X' W X, shape (r, r):
     (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's term of a product plus Gaussian noise, and by
     Stein's lemma that noise has the same inner product with the next posterior means as the term: bias is twice it.
-
-    Rows of the last product are left as they are where Stein's estimate of the squared error of posterior means,
-    |means - rows|^2 + 2 tr(response covariance) - noise, is not below the noise of the rows. It takes the law of rows
-    for given: a degree of freedom for each of its centres is added. With little noise the law is too coarse to help.
-    So they are where the estimate is negative, by more than a quarter of the noise: then the law has fitted noise.
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)
@@ -46,11 +39,6 @@ def refined_eigenvectors(
         estimate = multiply(means) - variance * scales[:, None] ** 2 * (before @ response.T)
         before, covariance = means, variance * _weighted_gram(means, scales)
     means, response = posterior_means_and_response(estimate, covariance, scales)
-    noise = float(np.sum(scales**2))
-    error = float(np.sum((means - estimate) ** 2)) + 2 * float(np.trace(response @ covariance))
-    rows, fitted = noise * float(np.trace(covariance)), 2 * CENTRES / means.size
-    if not 3 / 4 * rows <= error <= (2 - fitted) * rows:
-        means, response = estimate, noise * np.eye(len(covariance))
     half = variance * (means.T @ (scales[:, None] ** 2 * before)) @ response.T
     return means, half + half.T
 

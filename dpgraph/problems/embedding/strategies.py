@@ -320,7 +320,9 @@ def _by_answers(
     if facts.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    if abs(values[0]) > edge and enough_rows(n, values.size):
+    # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
+    noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
+    if noisy and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
