@@ -23,6 +23,8 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
+from dpgraph.denoise.iterates import degree_of_an_end
+from dpgraph.denoise.modularity import ends_of
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
 from dpgraph.tuning import SYNTHESIS
@@ -143,7 +145,7 @@ def _memberships(
     only if a share is left for that, so that a vertex of small degree does not move there.
     """
     n, K, rest = degrees.size, len(mixture), min(1.0, max(2.0 - tightness, 0.0))
-    typical = max(float(degrees @ degrees) / max(degrees.sum(), 1.0), 1.0)
+    typical = max(degree_of_an_end(degrees), 1.0)
     groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
     share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
     own = np.maximum(np.rint(inside / share), 1.0)
@@ -163,7 +165,7 @@ def _mixture(edges: FloatArray) -> FloatArray:
 
     With M the numbers of group members, M diag(1/column sums) M^T comes near to the numbers of ends of edges.
     """
-    ends = edges + np.diag(np.diag(edges))
+    ends = ends_of(edges)
     members = ends / 2 + np.diag(ends.sum(axis=1)) / 2 + 1e-9
     for _ in range(_UPDATES):
         parts = members / members.sum(axis=0)

@@ -20,9 +20,15 @@ ITERATE_UNIT = 2.0**-8
 # --- released degrees -------------------------------------------------------------------------------------------------
 
 
+def degree_of_an_end(degrees: FloatArray, std: float = 0.0) -> float:
+    """Mean degree of the end of an edge, sum_i d_i^2 / sum_i d_i, given degrees with noise of this deviation."""
+    ends = float(degrees.sum())
+    return max(float(degrees @ degrees) - degrees.size * std**2, 0.0) / ends if ends > 0 else 0.0
+
+
 def is_even(degrees: FloatArray) -> bool:
-    """Whether the mean degree at the end of an edge, sum d^2/sum d, is little more than the mean over vertices."""
-    return float((degrees**2).sum() / degrees.sum()) < SWEEPS.even * float(degrees.mean())
+    """Whether the mean degree of the end of an edge is little more than the mean over vertices."""
+    return degree_of_an_end(degrees) < SWEEPS.even * float(degrees.mean())
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

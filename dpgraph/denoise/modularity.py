@@ -149,6 +149,11 @@ def largest_groups(labels: IntArray, sizes: FloatArray, most: int) -> IntArray:
     return rank[labels]
 
 
+def ends_of(edges: FloatArray) -> FloatArray:
+    """Ends of edges between groups, of symmetric numbers of edges: those inside, on the diagonal, count twice."""
+    return edges + np.diag(np.diag(edges))
+
+
 def merge_labels(weights: BlockWeights, resolution: float, *, least: int, most: int) -> tuple[IntArray, BlockWeights]:
     """Merge the two groups that raise modularity most (or lower it least), and again; weights below 0 count as 0.
 
@@ -157,8 +162,7 @@ def merge_labels(weights: BlockWeights, resolution: float, *, least: int, most: 
     """
     groups, merged = np.arange(len(weights.values)), weights
     while len(merged.values) > least:
-        shares = np.maximum(merged.symmetric, 0.0)
-        shares += np.diag(np.diag(shares))
+        shares = ends_of(np.maximum(merged.symmetric, 0.0))
         total = max(float(shares.sum()), np.finfo(np.float64).tiny)
         volumes = shares.sum(axis=1)
         expected = resolution * np.outer(volumes, volumes / total)

@@ -66,9 +66,8 @@ class Products:
         sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, product], rank)
         if len(sizes) > rank:
             gap = sizes[rank - 1] - sizes[rank]
-            if sizes[rank] > POWER.no_gap * sizes[rank - 1] or self._residual(product, vectors) > math.hypot(
-                noise, gap / 2
-            ):
+            is_found = self._residual(product, vectors) <= math.hypot(noise, gap / 2)
+            if sizes[rank] > POWER.no_gap * sizes[rank - 1] or not is_found:
                 return 0.0
             self.coefficients = self.coefficients @ vectors
         return float(sizes[rank - 1])
@@ -135,9 +134,8 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
         (left (largest entry of rows * x)^2 + second (1 - c^2)) / c^2,
 
     where left = (response of the means to their noise) variance, and second is the part of what is cut off, squared,
-    that the product does not bring back. The cap that makes it smallest is taken. The
-    `variance` is of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared
-    eigenvalue.
+    that the product does not bring back. The cap that makes it smallest is taken. The `variance` is of the noise at a
+    row of scale 1, of a product with an iterate of largest entry 1, over the squared eigenvalue.
     """
     Q = seen.basis()
     means, response = posterior_means_and_response(Q, seen.covariance(), rows)

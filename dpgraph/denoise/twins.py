@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpgraph.denoise.modularity import ends_of
 from dpgraph.typing import FloatArray, IntArray
 
 #: Parts of a community at most; by how much more than is needed their modularity could rise.
@@ -41,8 +42,3 @@ def strength_for(edges: FloatArray, modularity: float) -> tuple[int, float]:
         parts += 1
     now = now if parts == 1 else float(np.trace(ends)) / parts - even / parts
     return parts, min(max((modularity - now) / max(1 - even / parts - now, 1e-9), 0.0), 0.95)
-
-
-def ends_of(edges: FloatArray) -> FloatArray:
-    """Ends of edges: those inside count twice."""
-    return edges + np.diag(np.diag(edges))

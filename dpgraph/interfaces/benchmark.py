@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 import dpgraph
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.files import read_text
-from dpgraph.denoise.louvain import louvain
+from dpgraph.denoise.louvain import louvain, modularity_of
 from dpgraph.denoise.modularity import sums_between
 from dpgraph.evaluate import cut_fraction
 from dpgraph.exceptions import DatasetError, DPGraphError, MechanismHalted
@@ -73,9 +73,7 @@ class PublicGraph:
 
     def modularity(self, labels: IntArray) -> float:
         """Of a labelling."""
-        between = sums_between(self.adjacency, labels)
-        total, volumes = float(between.sum()), np.asarray(between.sum(axis=1), dtype=np.float64)
-        return float(between.diagonal().sum() / total - np.sum((volumes / total) ** 2)) if total else 0.0
+        return modularity_of(sums_between(self.adjacency, labels), 1.0)
 
     @cached_property
     def vectors(self) -> FloatArray:

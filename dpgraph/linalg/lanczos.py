@@ -45,8 +45,9 @@ _INVARIANT = 1e-14
 _LOOK = 16
 #: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
 _LEAST_COMPONENT = 1e-12
+#: A bound that is further from a Ritz value than this part of their spread is none.
+_MOST_RELATIVE = 0.25
 #: How near to the best number a certificate is taken, relative to the spread of the Ritz values.
-_MOST_RELATIVE = 0.25  # of the spread: a bound that is further from a Ritz value is none
 _PRECISION = 1e-7
 #: In place of a coefficient that is zero.
 _TINY = 1e-300

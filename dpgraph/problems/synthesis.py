@@ -12,9 +12,9 @@ from dpgraph.arguments import check_positive
 from dpgraph.denoise.block_model import fit_tightness
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
-from dpgraph.denoise.modularity import sums_between
+from dpgraph.denoise.modularity import ends_of, sums_between
 from dpgraph.denoise.swaps import Goals, Roots
-from dpgraph.denoise.twins import Blocks, ends_of, strength_for, stronger
+from dpgraph.denoise.twins import Blocks, strength_for, stronger
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -26,7 +26,7 @@ from dpgraph.problems.communities import CommunityFacts, most_communities, relea
 from dpgraph.problems.driver import Facts
 from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.totals import release_assortativity, release_clustering, release_degree_tails
-from dpgraph.results.graph_model import PrivateGraphModel
+from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
 
@@ -34,8 +34,6 @@ from dpgraph.typing import FloatArray, GraphLike, IntArray
 _MOST_REHEARSED, _REHEARSALS = 10**6, 2
 #: No modularity is wanted that is larger than that.
 _MOST_WANTED = 0.9
-#: Twins may have so much less than the released number of triangles.
-_SHORT = 0.05
 
 
 @private_function
@@ -145,7 +143,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     roots = Roots.fit(blocks.degrees.astype(np.float64))
     goals = Goals(
         max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0),
-        min(max(release_clustering(subgraphs, of_clustering).value / max(facts.n, 1), 0.0), 1.0),
+        min(max(release_clustering(subgraphs, of_clustering) / max(facts.n, 1), 0.0), 1.0),
         min(max(release_assortativity(graph, roots, of_pairs) / max(roots.variance * edges, 1.0), -1.0), 1.0),
     )
     model = fit_model(graph.nodes, blocks, goals, call)
@@ -186,7 +184,7 @@ def strengthened(
     larger, more, enough = _rehearsed(strong, again, generator)
     if more > own:
         strong = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
-    return strong if enough >= min(reached, 1 - _SHORT) else model
+    return strong if enough >= min(reached, 1 - SHORT) else model
 
 
 def _rehearsed(

@@ -77,11 +77,10 @@ def release_degree_tails(graph: Graph, call: Call) -> Released:
     return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))
 
 
-def release_clustering(subgraphs: Subgraphs, call: Call) -> WeightEstimate:
+def release_clustering(subgraphs: Subgraphs, call: Call) -> float:
     """Release the sum of all local clustering coefficients, in which no edge counts more than 1."""
     exact, bound = np.array([subgraphs.clustering(1.0)]), sensitivity.clustering_of_edges(1.0)
-    released = call.release(Measurement("clustering", exact, l1=bound, few=True))
-    return WeightEstimate(released.number, released.std)
+    return call.release(Measurement("clustering", exact, l1=bound, few=True)).number
 
 
 def release_assortativity(graph: Graph, roots: Roots, call: Call) -> float:

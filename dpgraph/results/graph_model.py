@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 #: A drawn graph with so much less than the released number of triangles is warned of.
-_SHORT = 0.05
+SHORT = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,8 +53,9 @@ class PrivateGraphModel(TableResult):
     modularity : float
         What Louvain's method may reach on the private graph, estimated without further budget; nan if it was not.
     tightness : float
-        How much of its edges a vertex has in one group (:mod:`dpgraph.denoise.block_model`), from 0 to 2; found such
-        that drawn graphs have about as many `triangles`.
+        How much of its edges a vertex has in one group, from 0 to 1; how equal groups are in degree, from 1 to 2; how
+        large a clique the largest degrees have, from 2 to 3 (:mod:`dpgraph.denoise.block_model`). Found such that drawn
+        graphs have about as many `triangles`.
     parts, strength : int, float
         To reach `modularity`, drawn communities are split into so many parts each, and this part of all edges, in
         [0, 1), is moved inside them (:mod:`dpgraph.denoise.twins`).
@@ -125,7 +126,7 @@ class PrivateGraphModel(TableResult):
     def _reached(self, drawn: sparse.csr_array) -> int:
         """How many triangles a drawn graph has."""
         reached = Subgraphs(drawn.indptr, drawn.indices).count("triangle")
-        if reached < (1 - _SHORT) * self.triangles:
+        if reached < (1 - SHORT) * self.triangles:
             warnings.warn(
                 f"the drawn graph has {reached} triangles, of {self.triangles} that were released: no groups of these "
                 "degrees and communities hold more. What concerns triangles should be read from the model",

@@ -12,6 +12,7 @@ from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.message_passing import refined_eigenvectors
+from dpgraph.denoise.modularity import ends_of
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
@@ -427,8 +428,7 @@ def _by_communities(
     n, w = graph.n_vertices, graph.max_weight
     edges = release_total_weight(graph, of_total).value / w
     found, _name = release_with_edges(graph, of_communities, CommunityFacts(n, w, of_communities.epsilon), edges)
-    between, labels = np.maximum(found.weights.symmetric, 0.0), found.labels
-    between += np.diag(np.diag(between))
+    between, labels = ends_of(np.maximum(found.weights.symmetric, 0.0)), found.labels
     shares = found.degrees / np.bincount(labels, weights=found.degrees)[labels]
     degrees = shares * between.sum(axis=1)[labels]
     tau = 0.0 if isinstance(facts.regularization, str) else float(facts.regularization)

@@ -3,9 +3,9 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
 (:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
-are iterated until the leading ones are found. For an embedding (`denoise`), the longest rows of an iterate,
-which set the noise of its product, are cut off as far as that is worth it. Once a gap shows, and at the end, rows
-are posterior means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
+are iterated until the leading ones are found. For an embedding (`denoise`), the longest rows of an iterate, which set
+the noise of its product, are cut off as far as that is worth it. Once a gap shows, and at the end, rows are posterior
+means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
@@ -19,7 +19,7 @@ from dpgraph.arguments import check_memory
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
-from dpgraph.denoise.iterates import shrunken_degrees
+from dpgraph.denoise.iterates import degree_of_an_end, shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
@@ -94,10 +94,8 @@ def release_low_rank_adjacency(
         error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
     )
     products = call.without(for_degrees, for_core)
-    columns = rank
-    if products.mu * degree_of_an_end(degrees, std) >= POWER.wide * w:
-        columns += _extra(graph.n_vertices, rank)
-    first = _first_basis(graph.n_vertices, columns, call, rows * shrunken)
+    extra = _extra(graph.n_vertices, rank) if products.mu * degree_of_an_end(degrees, std) >= POWER.wide * w else 0
+    first = _first_basis(graph.n_vertices, rank + extra, call, rows * shrunken)
     denoise = denoise and enough_rows(graph.n_vertices, rank)
     seen = _release_products(matrix, first, rank, products, denoise=denoise)
     if denoise:
@@ -122,12 +120,6 @@ def _iterations(mu: float) -> int:
 def _extra(n: int, rank: int) -> int:
     """Columns beyond the rank, where there are any."""
     return min(POWER.extra, 2 * rank - 1, n - rank)
-
-
-def degree_of_an_end(degrees: FloatArray, std: float) -> float:
-    """Mean degree of the end of an edge, sum_i d_i^2 / sum_i d_i, given degrees with noise of this deviation."""
-    ends = float(degrees.sum())
-    return max(float(np.sum(degrees**2)) - len(degrees) * std**2, 0.0) / ends if ends > 0 else 0.0
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:

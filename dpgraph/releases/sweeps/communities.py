@@ -27,6 +27,7 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
+from dpgraph.denoise.iterates import is_even
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum
@@ -34,7 +35,7 @@ from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
-from dpgraph.tuning import COMMUNITIES, SWEEPS
+from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
 
 #: Squares of larger scales overflow.
@@ -107,8 +108,7 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
     ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
-    even = float(degrees @ degrees) < SWEEPS.even * float(degrees.mean()) * float(degrees.sum())
-    head = 0 if even else min(round(COMMUNITIES.head * degrees.size), first.size)
+    head = 0 if is_even(degrees) else min(round(COMMUNITIES.head * degrees.size), first.size)
     least = COMMUNITIES.core_ratio * answer_noise(epsilon)
     size = int(np.max(np.flatnonzero(ratio >= least), initial=-1)) + 1
     size = max(size, head) if head and ratio[head - 1] >= least / 2 else size

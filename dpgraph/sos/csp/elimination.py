@@ -34,7 +34,6 @@ _BEHIND = 5  # bits behind a cost for its label, so that the least cost says whe
 _LABELS = 2**_BEHIND
 _INNER = 64  # entries of the inner loop
 _EXACT = 2**24  # whole numbers of single precision, eight of which are compared at once
-
 _NEVER = 2**62  # more than any sum
 
 Table = NDArray[Any]

@@ -18,9 +18,9 @@ _BEYOND = 0.9
 # Rows of a dense matrix that are multiplied at once: matrix products are several times faster than one row's.
 _BLOCK = 32
 
-# Random waiting times of annealing side by side: a run of them, from a random place on, serves the starts of a vertex.
 _TENURE = 20  # steps for which a vertex is not flipped again, and as many more at random
 _PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
+# Random waiting times of annealing side by side: a run of them, from a random place on, serves the starts of a vertex.
 _WAITS = 4096
 
 

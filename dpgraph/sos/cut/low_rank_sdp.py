@@ -51,12 +51,12 @@ def solve_low_rank(
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
     A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
     """
-    cut = objective.unfrustrated() if start is None and not time_is_up() else None
-    if start is None and time_is_up():
-        cut = np.where(rng.random(objective.n_vertices) < 0.5, 1.0, -1.0)
-    if cut is not None:
-        V = cut[:, None]
-        return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, True)
+    if start is None:
+        late = time_is_up()
+        cut = np.where(rng.random(objective.n_vertices) < 0.5, 1.0, -1.0) if late else objective.unfrustrated()
+        if cut is not None:
+            V = cut[:, None]
+            return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, not late)
     n = objective.n_vertices
     if tol is None:
         tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
