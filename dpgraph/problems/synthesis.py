@@ -142,7 +142,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     )
     roots = Roots.fit(blocks.degrees.astype(np.float64))
     goals = Goals(
-        max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0),
+        min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
         min(max(release_clustering(subgraphs, of_clustering) / max(facts.n, 1), 0.0), 1.0),
         min(max(release_assortativity(graph, roots, of_pairs) / max(roots.variance * edges, 1.0), -1.0), 1.0),
     )
