@@ -39,6 +39,7 @@ _PRICE = 0.1
 _SWEEPS = 200
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
 _SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
+_PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
@@ -188,11 +189,11 @@ def _search(
 ) -> FloatArray:
     """The best of `cuts`, multilevel ones, and annealed ones: as many as take a few seconds, or until the deadline.
 
-    Once there are as many as are kept, every other multilevel cut combines two of them. The best is annealed from a
-    random temperature; each time in vain twice as many multilevel cuts come before the next, up to as many as are kept,
-    as annealing suits graphs with hubs and not meshes.
+    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
+    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
+    many as are kept, as annealing suits graphs with hubs and not meshes.
     """
-    keep, most, sweeps = watch.options.starts, math.inf, watch.options.sweeps
+    keep, most, sweeps = 2 * watch.options.starts, math.inf, watch.options.sweeps
     if deadline == math.inf:
         affordable = _ENTRIES / (objective.n_vertices + objective.matrix.nnz)
         most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
@@ -203,11 +204,9 @@ def _search(
             hot = rng.uniform(_WARM, _HOT)
             cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
         else:
-            combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
-            parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
-            cut = multilevel_cut(objective.rows, largest, rng, parents)
-        if np.all(np.abs(cut @ cuts) < cut.size):  # a new one
-            cuts = best_columns(objective, np.column_stack([cuts, cut]), keep)
+            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number > keep else 0
+            cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
+        cuts = best_columns(objective, _entered(objective, cuts, cut, keep), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
@@ -215,6 +214,20 @@ def _search(
         if 2.0 * time.monotonic() - began >= deadline or number >= most:  # another one would end too late
             break
     return cuts
+
+
+def _entered(objective: SparseObjective, cuts: FloatArray, cut: FloatArray, keep: int) -> FloatArray:
+    """The cuts with a new one; once they are `keep`, in place of the most similar one of those that are no better.
+
+    So those kept stay different, and there is something to combine (Sanders, Schulz 2012).
+    """
+    alike = np.abs(cut @ cuts)
+    if np.any(alike == cut.size):
+        return cuts
+    if cuts.shape[1] < keep:
+        return np.column_stack([cuts, cut])
+    alike[objective.values(cuts) > objective.cut_value(cut)] = -1.0
+    return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
