@@ -7,7 +7,6 @@ vertices (Kernighan, Lin 1970).
 import itertools
 import math
 import time
-from typing import cast
 
 import numpy as np
 
@@ -60,9 +59,7 @@ def solve_bisection(
         known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     began = time.monotonic()
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
-    penalised, penalty, root = cast("CutObjective", objective), 0.0, free
-    if 2.0 * time.monotonic() - began < watch.until(1.0):  # else there is no time for another one
-        penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
+    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
     cuts = known_cuts
     if not known_cuts.size or not watch.done():
         rounded = round_root(objective, root, options, generator)
@@ -109,17 +106,17 @@ def _balanced_relaxation(
     free: LowRankSolution,
     largest: int,
     rng: np.random.Generator,
-    tol: float | None,
     watch: Watch,
+    began: float,
 ) -> tuple[CutObjective, float, LowRankSolution]:
     """Objective with the penalty of the least bound, the multiplier of the constraint; the penalty; the relaxation.
 
     The bound is convex in the penalty, with the derivative ``k^2 - |sum V|^2``, whose sign says on which side the
     optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: once that
     is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
-    too costly; the tolerance allows for that.
+    too costly; the tolerance allows for that. `free` was begun at `began`: another one may take as long.
     """
-    n, deadline = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES)
+    n, deadline, end, tol = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES), watch.until(1.0), watch.options.tol
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
     best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
     root, penalty, lower, upper = free, 0.0, 0.0, math.inf
@@ -128,8 +125,11 @@ def _balanced_relaxation(
         total = root.vectors.sum(axis=0)
         surplus = float(total @ total) - largest**2
         worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
-        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done() or time.monotonic() > deadline:
+        now = time.monotonic()
+        late = watch.done() or now > deadline or 2.0 * now - began >= end
+        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or late:
             break
+        began = now
         lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
         penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
