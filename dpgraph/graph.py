@@ -99,7 +99,7 @@ class Graph:
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""
         if self.simple:
-            return np.diff(self.adjacency.indptr).astype(np.float64)
+            return np.asarray(np.diff(self.adjacency.indptr), dtype=np.float64)
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
 
     def edge_counts(self) -> IntArray:
