@@ -127,7 +127,7 @@ def read_with(path, large, **arguments):
     return nodes, [(x.dtype, x.tolist()) for x in (A.indptr, A.indices, A.data.view(np.int64))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     text=tables(),
     weight=st.sampled_from([None, None, "w"]),
@@ -166,7 +166,7 @@ NAMES = ["ann", "bob", "x.y", "-3", "7", "NA", "nan", "None", "true", "1_0", "0.
 ODD_NAMES = [*NAMES, "", " ", "a#b", '"z"', "é", "p q", " a", "a\tb", "\x1f", "%"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.lists(st.sampled_from(NAMES), min_size=3, max_size=3), max_size=5),
     odd=st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from(ODD_NAMES), max_size=4)), max_size=1),

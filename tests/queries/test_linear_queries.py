@@ -120,9 +120,9 @@ def test_auto_takes_the_ellipsoid_for_few_queries_on_many_types_and_its_error_is
 def test_the_noise_has_the_covariance_that_the_result_states():
     A, x = counting_queries(5, 8), np.arange(8.0)
     for mechanism in MECHANISMS[:-1]:
-        results = [private_linear_queries(A, x, mechanism=mechanism, rng=seed, **BUDGET) for seed in range(250)]
+        results = [private_linear_queries(A, x, mechanism=mechanism, rng=seed, **BUDGET) for seed in range(120)]
         errors = np.array([result.answers - A @ x for result in results])
-        assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.15)
+        assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.25)
         assert np.sqrt(np.mean(errors**2)) == pytest.approx(results[0].expected_rmse, rel=0.1)
 
 
