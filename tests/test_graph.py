@@ -178,7 +178,7 @@ def test_exact_data_may_have_negative_weights_and_private_data_may_not():
         open_graph(G, weight="weight", max_weight=1.0).read()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.sampled_from([0.3, 1.0, 7.5, 1e6]))
 def test_capping_merging_and_rounding_keep_neighbours_neighbours(data, cap):
     """Multigraphs whose merged, capped weights differ on one pair by at most the cap stay so after reading."""
