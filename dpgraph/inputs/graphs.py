@@ -372,7 +372,7 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
 
 def _compact(A: sparse.csr_array) -> sparse.csr_array:
     """The same with indices of 32 bits where these suffice: products with a vector are bound by memory."""
-    index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
+    index = np.int32 if max(A.shape[0], A.nnz) < 2**31 - 1 else np.int64
     if A.indices.dtype == A.indptr.dtype == index:
         return A
     return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
