@@ -25,6 +25,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
@@ -187,7 +188,7 @@ class _Run:
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
-        seen = np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.graph.n_vertices))
+        seen = np.full(self.graph.n_vertices, -1, dtype=np.int32)
         rows, core, side = self.core.others, self.core.rows, sweep % 2
         if sweep == 0 and self.answers:
             self._ask_core()
@@ -259,10 +260,14 @@ class _Run:
         scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
 
-    def _set(self, rows: IntArray, seen: IntArray, law: _Law, *, side: int, apart: bool = False) -> None:
+    def _set(self, rows: IntArray, seen: NDArray[np.int32], law: _Law, *, side: int, apart: bool = False) -> None:
         """Set rows one after another by the labels `seen` (-1: none), and add these unless they stay `apart`."""
         weight, blocks, totals, known = self.degrees.values, row_blocks(rows), np.zeros(self.count), seen >= 0
         np.add.at(totals, seen[known], weight[known])
+        if law.maximum:
+            law.maximum.expect(rows.size * self.count)
+        else:
+            self.call.noise.expect_laplace(rows.size * self.count, self.graph.weight_unit, law.scale)
         self.graph.expect(blocks)
         for block in blocks:
             if totals.any():  # otherwise counts are zero whatever the data
@@ -271,7 +276,7 @@ class _Run:
                 seen[block] = self.labels[block]
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
 
-    def _choose(self, block: IntArray, seen: IntArray, totals: FloatArray, law: _Law, side: int) -> None:
+    def _choose(self, block: IntArray, seen: NDArray[np.int32], totals: FloatArray, law: _Law, side: int) -> None:
         """Labels of a block by its private counts and by what is known of its other side."""
         exact, other = self.graph.count_rows(block, seen, self.count), self.known[1 - side, block]
         unit, w = self.graph.weight_unit, self.graph.max_weight
