@@ -113,53 +113,6 @@ def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
 
 # --- bad input -------------------------------------------------------------------------------------------------
 
-BAD_MAX_CUT = [
-    (["planted-cut", "--epsilon", "0", "--delta", "1e-6"], "epsilon"),
-    (["planted-cut", "--epsilon", "-1", "--delta", "1e-6"], "epsilon"),
-    (["planted-cut", "--epsilon", "nan", "--delta", "1e-6"], "epsilon"),
-    (["planted-cut", "--epsilon", "1", "--delta", "0", "--mechanism", "coherence"], "delta"),
-    (["planted-cut", "--epsilon", "1", "--delta", "1"], "delta"),
-    (["planted-cut", "--epsilon", "one", "--delta", "1e-6"], "--epsilon"),
-    (["planted-cut", "--delta", "1e-6"], "--epsilon"),
-    (["planted-cut", "--epsilon", "1", "--mechanism", "gaussian"], "delta"),
-    ([*PRIVACY], "GRAPH"),
-    (["planted-cut", *PRIVACY, "--mechanism", "magic"], "mechanism"),
-    (
-        ["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "rank=two"],
-        "rank must be an integer",
-    ),
-    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "rank=601"], "rank"),
-    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "projection=round"], "spectral"),
-    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "noise=laplace"], "the options of coherence"),
-    (["planted-cut", *PRIVACY, "--option", "rank=2"], "--mechanism"),
-    (["planted-cut", *PRIVACY, "--on-halt", "shrug"], "on_halt"),
-    (["planted-cut", *PRIVACY, "--nodes", "3"], "--nodes"),
-    (["planted-cut", *PRIVACY, "--weight", "w", "--max-weight", "1"], "no weights"),
-    (["planted-cut", *PRIVACY, "--output", "missing-folder/cut.csv"], "missing-folder"),
-    (["planted-cut", *PRIVACY, "--output", "."], "folder"),
-    (["planted-cut", *PRIVACY, "--plot", "cut.docx"], "picture"),
-    (["planted-cut", *PRIVACY, "--output", "same", "--report", "same"], "same path"),
-    (["planted-cut", *PRIVACY, "--nonsense"], "--nonsense"),
-    (["planted-cut", "extra", *PRIVACY], "extra"),
-    (["no-such-dataset", *PRIVACY], "no-such-dataset"),
-    (["missing.txt", *PRIVACY], "no such file"),
-    (["../escape", *PRIVACY], "no such file"),
-    ([".", *PRIVACY], "folder"),
-    (["wiki-Vote", *PRIVACY, "--no-download"], "DPGRAPH_DATA"),
-    (["planted-cut", *PRIVACY, "--data-dir", "missing-folder"], "missing-folder"),
-]
-
-
-@each("arguments, message", BAD_MAX_CUT, parts=2)
-def test_bad_input_is_exit_status_2_one_clear_line_and_no_file(run, tmp_path, monkeypatch, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    outputs = [] if "--output" in arguments else ["--output", "cut.csv"]
-    status, out, err = run("max-cut", *arguments, *outputs)
-    assert status == 2
-    assert out == ""
-    assert message in one_clear_line(err)
-    assert list(tmp_path.iterdir()) == []
-
 
 BAD_FILES = {
     "empty.txt": (b"", [], "names no vertex"),
@@ -266,23 +219,6 @@ def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options
     assert not np.array_equal(noisy, exact)
 
 
-def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
-    output, report = tmp_path / "spectrum.csv", tmp_path / "report.json"
-    arguments = ["planted-cut", "--k", 3, "--epsilon", 4, "--delta", "1e-6", "--seed", 2]
-    status, out, err = run("spectrum", *arguments, "--output", output, "--report", report)
-    assert (status, err) == (0, "")
-    assert "|eigenvalues|" in out
-    rows = read_csv(output)
-    assert [row[0] for row in rows] == ["index", "1", "2", "3"]
-    values = [float(value) for _, value in rows[1:]]
-    content = json.loads(report.read_text())
-    assert content["result"]["values"] == values
-    A, _ = datasets.load_sparse("planted-cut")
-    scale = np.sqrt(A.sum(axis=1) + content["result"]["regularization"])
-    exact = np.sort(np.abs(np.linalg.eigvalsh(A.toarray() / np.outer(scale, scale))))[::-1][:3]
-    assert np.abs(np.array(values) - exact).max() < 6 * content["result"]["std"]
-
-
 @each("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"], parts=2)
 def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
     path, output = tmp_path / "in.csv", tmp_path / f"out.{ending}"
@@ -310,17 +246,6 @@ def test_datasets_are_listed_and_fetched_by_name(run):
     status, _, err = run("datasets", "fetch", "../etc")
     assert status == 2
     assert "not a dataset name" in one_clear_line(err)
-
-
-@each(
-    "arguments",
-    [["--help"], ["max-cut", "--help"], ["degrees", "--help"], ["spectrum", "--help"], ["datasets", "--help"]],
-    parts=2,
-)
-def test_help_is_printed_for_every_command(run, arguments):
-    status, out, err = run(*arguments)
-    assert (status, err) == (0, "")
-    assert "Usage: dpgraph" in out
 
 
 def test_version_and_unknown_commands(run):

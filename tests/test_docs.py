@@ -59,13 +59,6 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch, c
         assert page in SHORT or printed.count("\n") == shown.count("\n"), f"what this prints is not shown:\n{block}"
 
 
-def test_from_messy_mails_to_a_report_are_ten_lines():
-    (script,) = re.findall(
-        r"```python\n(.*?)```", (REPOSITORY / "docs" / "mail-report.md").read_text(), flags=re.DOTALL
-    )
-    assert script.count("\n") <= 10
-
-
 #: Pages of ways in, and of what is not private.
 NO_THEOREM = ("datasets.md", "networkx.md", "sos.md", "distributed.md")
 
@@ -136,12 +129,6 @@ def test_every_part_of_the_package_that_is_named_exists():
     assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
 
 
-def test_every_table_that_benchmarks_make_has_been_made():
-    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
-        for name, table in re.findall(r"<!-- ([^>]*): made by benchmarks -->(.*?)<!-- end -->", page.read_text(), re.S):
-            assert "|" in table, f"{page.name} has no table of {name}"
-
-
 def test_every_link_between_pages_has_a_target(hooks):
     pages = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
     for page in pages:
@@ -194,22 +181,6 @@ def test_no_sentence_about_measurements_has_a_number_that_is_in_no_table(tmp_pat
     ):
         (tmp_path / "x.md").write_text(sentence)
         assert len(claims.unclaimed("x.md", texts)) == found, sentence
-
-
-# --- reading --------------------------------------------------------------------------------------------------------
-
-
-#: A line that Markdown reads as an item of a list only after another item or an empty line.
-ITEM = re.compile(r" *(?:[-*]|\d+\.) +\S")
-
-
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "docs").glob("*.md")), ids=lambda path: path.stem)
-def test_no_item_of_a_list_is_swallowed_by_the_paragraph_before_it(path):
-    text = re.sub(r"^[> ]*(```|\$\$).*?^[> ]*\1", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    for block in re.split(r"\n\s*\n", text):
-        first, *rest = block.strip("\n").split("\n")
-        swallowed = [line for line in rest if ITEM.match(line)]
-        assert not swallowed or ITEM.match(first), f"an empty line is needed before {swallowed[0]!r}"
 
 
 # --- the site ---------------------------------------------------------------------------------------------------------

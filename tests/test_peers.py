@@ -47,42 +47,6 @@ def test_exact_accounting_of_the_noisy_power_method_pays_for_every_product_and_t
     assert np.std(Y) == pytest.approx(steps**0.5 * gaussian_scale(longest, epsilon=1.0, delta=1e-6), rel=0.1)
 
 
-def test_eigenvalues_and_vectors_of_a_large_data_set_are_found_one_after_another():
-    X = covariance.records(1_000_000, 4, 0.9)
-    truth = X.T @ X / len(X)
-    assert np.linalg.norm(covariance.amin(X, 0) - truth) < 0.02 * np.linalg.norm(truth)
-    assert np.linalg.norm(covariance.separate(X, 0) - truth) < 0.02 * np.linalg.norm(truth)
-
-
-def test_the_noisy_power_method_at_its_best_has_the_least_mean_of_all_settings_and_tries_p_of_the_rank():
-    n = 256
-    u = np.where(np.arange(n) % 2, 1.0, -1.0) / np.sqrt(n)
-    A, budget, products = 300 * np.outer(u, u), (1.0, 1e-6), (2, 4, 8)
-
-    def sine(Y):
-        return np.sqrt(max(1 - np.linalg.norm(np.linalg.qr(Y)[0].T @ u) ** 2, 0.0))
-
-    best = peers.noisy_power_method_at_best([(A, sine, seed) for seed in range(4)], 1, budget, products=products)
-    means = {
-        (columns, steps): np.mean(
-            [
-                sine(
-                    peers.noisy_power_method_exact(A, 1, *budget, np.random.default_rng(seed), steps, columns=columns)[
-                        1
-                    ]
-                )
-                for seed in range(4)
-            ]
-        )
-        for columns in (1, 2)
-        for steps in products
-    }
-    assert min(means, key=means.get) == (best.columns, best.steps)
-    assert np.mean(best.errors) == pytest.approx(min(means.values()))
-    # One column has less noise where there is one direction.
-    assert best.columns == 1
-
-
 def test_a_neighbour_moves_a_product_by_its_longest_row_and_an_entry_of_a_wide_matrix_by_one_of_each_half():
     X = np.random.default_rng(0).normal(size=(30, 2))
     lengths = np.linalg.norm(X, axis=1)

@@ -180,9 +180,6 @@ def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
         assert plot.figure_bytes(plot.plot_degree_distribution(small)).startswith(PNG)
 
 
-# --- colours and names ------------------------------------------------------------------------------------------------
-
-
 # --- names that others gave --------------------------------------------------------------------------------------
 
 #: Broken as a formula, as names of files are.

@@ -10,7 +10,6 @@ sys.path.insert(0, str(BENCHMARKS))
 try:
     import rates
     import rates_rounding
-    import science
 finally:
     sys.path.remove(str(BENCHMARKS))
 
@@ -40,50 +39,8 @@ def test_the_error_grows_as_proved_and_no_other_exponent_would_pass(name):
         assert sweep.verdict(*rates.fitted(spoiled)) != "as proved"
 
 
-def test_verdicts():
-    bound = rates.Sweep("s", "e", "x", 1.0, lambda x, seed: x, (1, 2))
-    slopes = {
-        (1.0, 0.05): "as proved",
-        (1.0, 0.4): "open",
-        (0.5, 0.2): "below",
-        (1.5, 0.2): "ABOVE",
-        (1.15, 0.1): "open",
-    }
-    assert {key: bound.verdict(*key) for key in slopes} == slopes
-
-
 @pytest.mark.parametrize(("problem", "parts"), [("cut", 2), ("halves", 2), ("labels", 3)])
 def test_seeds_say_all_about_parts_that_are_sides_or_labels(problem, parts):
     losses = rates_rounding.losses(problem, 12, parts, 0)
     assert losses[16] < 0.01
     assert losses[1] < 0.01 if parts == 2 else losses[1] > losses[16]
-
-
-def test_a_run_of_one_experiment_that_is_interrupted_keeps_all_rows(tmp_path, monkeypatch):
-    def table():
-        return {(row["experiment"], row["series"], row["value"]) for row in science.read_csv(tmp_path / "science.csv")}
-
-    def noisy(value, *, stops):
-        def measure(_quick):
-            yield science.row("norm", "printed law", 5, 5, 0, value, 1.1)
-            if stops:
-                raise KeyboardInterrupt
-
-        return measure
-
-    monkeypatch.setattr(science, "RESULTS", tmp_path)
-    monkeypatch.setattr(science, "write", lambda _rows: None)
-    monkeypatch.setattr(sys, "argv", ["science.py", "--only", "schatten", "--only", "norm"])
-    monkeypatch.setitem(
-        science.EXPERIMENTS, "schatten", lambda _: iter([science.row("schatten", "p = 1", 5, 5, 0, 2, 3)])
-    )
-    monkeypatch.setitem(science.EXPERIMENTS, "norm", noisy(1.0, stops=False))
-    science.main()
-    monkeypatch.setattr(sys, "argv", ["science.py", "--only", "norm"])
-    monkeypatch.setitem(science.EXPERIMENTS, "norm", noisy(4.0, stops=True))
-    with pytest.raises(KeyboardInterrupt):
-        science.main()
-    assert table() == {("schatten", "p = 1", "2"), ("norm", "printed law", "1")}
-    monkeypatch.setitem(science.EXPERIMENTS, "norm", noisy(4.0, stops=False))
-    science.main()
-    assert table() == {("schatten", "p = 1", "2"), ("norm", "printed law", "4")}

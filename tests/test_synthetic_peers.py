@@ -2,7 +2,6 @@
 
 import itertools
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,6 @@ with pytest.MonkeyPatch.context() as patch:
     import synthetic_beside_peers as table
     import synthetic_hrg
     import synthetic_peers as peers
-    import synthetic_tables as tables
-    from common import read_csv
 DRAWN = {name: method for name, method in table.METHODS.items() if name != "ours"}
 
 
@@ -82,63 +79,3 @@ def test_an_edge_moves_the_likelihood_of_a_dendrogram_by_its_range_at_most():
         values = np.array([synthetic_hrg._likelihood(e, pairs) for e in range(pairs + 1)])
         largest = max(largest, np.abs(np.diff(values)).max())
     assert largest == pytest.approx(synthetic_hrg.likelihood_range(n))
-
-
-def rows_of(values):
-    """Rows of one graph and epsilon: method -> the value of every measure."""
-    empty = dict.fromkeys(table.COLUMNS, "")
-    rows = {}
-    for method, value in values.items():
-        row = empty | {"graph": "ego-Facebook", "epsilon": "1.0", "method": method, "runs": "3", "seconds": "1"}
-        rows["ego-Facebook", "1.0", method] = row | {name: str(value) for name in table.MEASURES}
-    return rows
-
-
-def test_the_verdict_knows_errors_from_similarities():
-    found = tables.Comparison(rows_of({"ours": 0.2, "TmF": 0.4, "DGG": 0.205}))
-    lost = found.lost()
-    for measure in table.MEASURES:
-        similar = measure in tables.SIMILARITIES
-        assert found.counts(measure, ["TmF"]) == ("0 / 0 / 1" if similar else "1 / 0 / 0")
-        assert (f"**{measure}**: none" in lost) != similar
-    assert found.counts("NMI", ["DGG"]) == "0 / 1 / 0"
-    assert "ego-Facebook: 0.200 at 1 (0.400 TmF)" in lost
-    firsts = {line.split(" | ")[0]: line for line in found.firsts().splitlines()[2:]}
-    assert firsts["| NMI"].startswith("| NMI | 1 | 0 | 0 | 0 | 1 | 0 |")  # TmF
-    assert firsts["| edges"].startswith("| edges | 1 | 1 | 0 | 0 | 0 | 1 |")  # ours, and DGG
-    details = found.details("ego-Facebook", 1.0)
-    assert details.splitlines()[3].count("**0.400**") == 3
-
-
-def test_a_chain_is_not_the_best_peer_and_an_infeasible_cell_is_none():
-    rows = rows_of({"ours": 0.2, "HRG": 0.9, "TmF": 0.1, "randomised response": 0.8})
-    rows["ego-Facebook", "1.0", "randomised response"]["note"] = "infeasible"
-    found = tables.Comparison(rows)
-    assert "NMI**: none" in found.lost()
-    assert found.counts("NMI", ["HRG"]) == "0 / 0 / 1"
-    assert found.counts("NMI", ["randomised response"]) == ""
-    assert "| NMI | 1 / 0 / 0 | 1 / 0 / 0 |" in found.tally()
-
-
-def test_the_best_pure_peer_is_not_the_one_that_spends_delta():
-    tally = tables.Comparison(rows_of({"ours": 0.2, "DP-2K": 0.9, "TmF": 0.1})).tally()
-    assert "| NMI | 0 / 0 / 1 | 1 / 0 / 0 |" in tally
-
-
-@pytest.mark.usefixtures("graphs_dir")
-def test_one_command_forgets_and_measures_our_rows_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "RESULTS", tmp_path)
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the lock
-    monkeypatch.setattr(table, "EPSILONS", (1.0,))
-    for value, options in ((0.1, []), (0.2, []), (0.3, ["--again", "ours"])):
-        fake = lambda name, epsilon, method, value=value: rows_of({method: value})[name, str(epsilon), method]  # noqa: E731
-        monkeypatch.setattr(table, "measure", fake)
-        monkeypatch.setattr(sys, "argv", ["script", "--only", "ego-Facebook", *options])
-        table.main()
-    rows = read_csv(tmp_path / "synthetic_peers.csv")
-    assert {row["method"]: row["NMI"] for row in rows} == dict.fromkeys(table.METHODS, "0.1") | {"ours": "0.3"}
-    monkeypatch.setattr(sys, "argv", ["script", "--page"])
-    (tmp_path / "synthetic_peers.md").unlink()
-    table.main()
-    assert "| ours | **0.300** |" in (tmp_path / "synthetic_peers.md").read_text()

@@ -200,6 +200,15 @@ LINES = [
     ("degrees ok.csv --epsilon 1 --output - --report -", "two outputs"),
     ("max-cut ok.csv --epsilon 1 --plot -", "picture"),
     ("max-cut ok.csv --epsilon 1 --mechanism magic", "--mechanism must be one of"),
+    ("max-cut ok.csv --epsilon 1 --delta 1e-6 --mechanism coherence --option rank=two", "rank must be an integer"),
+    ("max-cut ok.csv --epsilon 1 --delta 1e-6 --mechanism coherence --option rank=601", "rank"),
+    ("max-cut ok.csv --epsilon 1 --delta 1e-6 --mechanism coherence --option projection=round", "spectral"),
+    ("max-cut ok.csv --epsilon 1 --delta 1e-6 --mechanism coherence --option noise=x", "the options of coherence"),
+    ("max-cut ok.csv --epsilon 1 --mechanism coherence", "delta"),
+    ("max-cut ok.csv --epsilon 1 --on-halt shrug", "on_halt"),
+    ("max-cut ok.csv --epsilon 1 --delta 1", "delta"),
+    ("max-cut wiki-Vote --epsilon 1 --no-download", "DPGRAPH_DATA"),
+    ("max-cut ../escape --epsilon 1", "no such file"),
     ("count ok.csv triangles --epsilon 1", "triangle"),
     ("degree ok.csv --epsilon 1", "degrees"),
     ("datasets list --data-dir /nope", "folder of graph files"),
@@ -210,6 +219,7 @@ LINES = [
 
 def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
     files = {
         "mails.csv": "From Address;To Address\nAnn;bob\n;cem\n",
         "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoran,ann\n",

@@ -85,6 +85,10 @@ class NoisyMaximum:
     step: float
     scale: float
 
+    def expect(self, count: int) -> None:
+        """Take note that so many scores come next."""
+        self.noise.expect_laplace(count, self.step, self.scale)
+
     def choose(self, scores: FloatArray, *, public: FloatArray) -> IntArray:
         """Column of the largest of private `scores` plus what is `public` plus noise, for each row."""
         return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)
@@ -228,7 +232,7 @@ class Call:
         may be exceeded by about a billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
-        count = np.size(terms(value)[0])
+        count = math.prod(np.shape(terms(value)[0]))
         if unit == 0.0 and count > 1:
             error = measurement.error
             bound += 2 * (bound / self.epsilon * _ALLOWANCE * count if error is None else error)

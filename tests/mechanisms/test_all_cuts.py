@@ -62,7 +62,7 @@ def test_cuts_are_drawn_with_that_law():
     from scipy import stats
 
     G = nx.path_graph(4)
-    runs, epsilon = 2000, 1.0
+    runs, epsilon = 800, 1.0
     counts = np.zeros(8)
     for seed in range(runs):
         labels = dpgraph.private_max_cut(G, epsilon=epsilon / 0.975, delta=DELTA, rng=seed).labels

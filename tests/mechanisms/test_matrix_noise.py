@@ -35,7 +35,7 @@ def sides(Z):
 
 @pytest.mark.parametrize("law", [NUCLEAR, LARGER_TRACE])
 def test_for_one_dimension_the_noise_is_laplace(law):
-    for sampler, count in ((law.difference, 4000), (law.laplace, 4000), (law.laplace_markov, 400)):
+    for sampler, count in ((law.difference, 2000), (law.laplace, 2000), (law.laplace_markov, 300)):
         Z = draws(sampler, 1, 0.7, count)[:, 0, 0]
         assert stats.kstest(Z, stats.laplace(scale=0.7).cdf).pvalue > LEVEL
         assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
@@ -44,7 +44,7 @@ def test_for_one_dimension_the_noise_is_laplace(law):
 @pytest.mark.parametrize("d", [2, 4])
 @pytest.mark.parametrize("law", [NUCLEAR, LARGER_TRACE])
 def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(law, d):
-    exact, chain = draws(law.laplace, d, 1.0, 1000), draws(law.laplace_markov, d, 1.0, 250, seed=2)
+    exact, chain = draws(law.laplace, d, 1.0, 500), draws(law.laplace_markov, d, 1.0, 120, seed=2)
     for statistic in (
         nuclear_norms,
         lambda Z: sides(Z)[0],
@@ -88,7 +88,7 @@ def test_the_spectral_norm_of_the_noise_is_pi_rho_d_and_not_what_theorem_4_4_of_
 
 @pytest.mark.parametrize("sampler", [NUCLEAR.difference, NUCLEAR.laplace, NUCLEAR.laplace_markov])
 def test_noise_is_symmetric_centred_and_rotation_invariant(sampler):
-    count = 300 if sampler == NUCLEAR.laplace_markov else 3000
+    count = 120 if sampler == NUCLEAR.laplace_markov else 2000
     Z = draws(sampler, 3, 1.0, count)
     assert np.array_equal(Z, Z.transpose(0, 2, 1))
     v = np.array([2.0, -1.0, 2.0]) / 3
@@ -196,7 +196,7 @@ def test_the_quadrature_density_of_the_wishart_difference_fits_its_sampler():
     # The share of definite draws and the density near the two sides of a sign change pin the oracle down.
     near = log_wishart_difference_density(np.diag([1e-9, 1.3]))
     assert log_wishart_difference_density(np.diag([-1e-9, 1.3])) == pytest.approx(near, abs=2e-3)
-    values = np.linalg.eigvalsh(draws(NUCLEAR.difference, 2, 1.0, 20000))
+    values = np.linalg.eigvalsh(draws(NUCLEAR.difference, 2, 1.0, 10000))
     definite = np.mean(values[:, 0] * values[:, 1] > 0)
     # Integrate |l1 - l2| f over each region of the eigenvalues.
     grid = (np.arange(30) + 0.5) / 30
@@ -244,7 +244,7 @@ def test_the_larger_trace_is_a_norm_between_half_the_nuclear_norm_and_all_of_it(
             assert abs(np.sum(P * A)) <= larger_trace(A) + 1e-12
 
 
-@pytest.mark.parametrize("d", [2, 4, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_norm_of_replacement_laplace_noise_is_gamma(d):
     norms = np.maximum(*sides(draws(LARGER_TRACE.laplace, d, 2.0, 3000, seed=1)))
     assert stats.kstest(norms, stats.gamma(d * (d + 1) / 2, scale=2.0).cdf).pvalue > LEVEL

@@ -9,6 +9,7 @@ import struct
 
 import numpy as np
 import pytest
+from randomgen import ChaCha
 from scipy import stats
 
 from dpgraph.exceptions import InvalidGraphError
@@ -61,6 +62,20 @@ def test_the_default_generator_is_chacha20_with_a_fresh_key_of_256_bits(monkeypa
     stream = source.generator.bit_generator.random_raw(8 * 30).astype("<u8").tobytes()
     key = ((1 << 255) + 12345).to_bytes(32, "little")
     assert stream == b"".join(chacha20_block(key, block) for block in range(30))
+
+
+def test_a_generator_that_is_used_again_begins_with_a_fresh_key():
+    first = noise_source(None)
+    generator, key, words = first.generator, key_of(first), first.generator.bit_generator.random_raw(33)
+    first.generator.integers(0, 2**32, size=3, dtype=np.uint32)
+    del first
+    source = noise_source(None)
+    assert source.generator is generator
+    assert key_of(source) != key
+    fresh = ChaCha(key=int.from_bytes(struct.pack("<8I", *key_of(source)), "little"), rounds=20)
+    drawn = source.generator.bit_generator.random_raw(33)
+    assert np.array_equal(drawn, fresh.random_raw(33))
+    assert not np.array_equal(drawn, words)
 
 
 def test_every_call_has_its_own_key_and_all_256_bits_vary():
@@ -116,6 +131,7 @@ def test_no_two_processes_draw_the_same_noise():
     context = multiprocessing.get_context("fork")
     source, queue = noise_source(None), context.Queue()
     source.gaussian(1, 1.0)
+    source.expect_laplace(50, 1.0, 1e6)
     source.laplace_on_grid(np.zeros(1), 1.0, 1e6)
     children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
     for child in children:
@@ -130,9 +146,11 @@ def test_no_two_processes_draw_the_same_noise():
 
 
 @SOURCES
-def test_no_laplace_draw_is_handed_out_twice(rng):
+@pytest.mark.parametrize("expected", [0, 40, 4000, 10**6])
+def test_no_laplace_draw_is_handed_out_twice(rng, expected):
     source = noise_source(rng)
     sizes = [1, 3, 2047, 1, 5000, 2, 700, 0, 1]
+    source.expect_laplace(expected, 1.0, 1e12 / 2**13)
     draws = np.concatenate([source.laplace_on_grid(np.zeros(size), 1.0, 1e12 / 2**13) for size in sizes])
     assert draws.size == sum(sizes)
     assert np.unique(draws).size >= draws.size - 3, "of a law as wide as this, equal draws are rare"
@@ -142,11 +160,22 @@ def test_no_laplace_draw_is_handed_out_twice(rng):
 def test_laplace_draws_of_different_scales_are_not_mixed(rng):
     source = noise_source(rng)
     narrow, wide = [], []
+    source.expect_laplace(400, 1.0, 1e6)
     for _ in range(300):
         narrow.append(source.laplace_on_grid(np.zeros(2), 1.0, 0.1))
         wide.append(source.laplace_on_grid(np.zeros(2), 1.0, 1e6))
     assert np.abs(narrow).max() <= 5
     assert np.median(np.abs(wide)) == pytest.approx(np.log(2) * 1e6, rel=0.4)
+
+
+def test_laplace_numbers_that_are_drawn_ahead_have_their_law():
+    source, scale = noise_source(None), 1.5
+    source.expect_laplace(DRAWS, 1.0, scale)
+    draws = np.concatenate([source.laplace_on_grid(np.zeros((4, 5)), 1.0, scale).ravel() for _ in range(DRAWS // 20)])
+    counts = np.bincount(np.clip(draws, -6, 6).astype(int) + 6, minlength=13)
+    masses = np.exp(-np.abs(np.arange(-200, 201)) / scale)
+    masses = np.bincount(np.clip(np.arange(-200, 201), -6, 6) + 6, weights=masses / masses.sum())
+    assert stats.chisquare(counts, DRAWS * masses).pvalue > REJECT
 
 
 def test_cryptographic_sources_have_their_own_keys():

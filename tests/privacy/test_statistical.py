@@ -10,7 +10,7 @@ from tests.privacy.statistical import audit, documented_rows
 
 pytestmark = pytest.mark.usefixtures("doors")
 
-CHEAP = [entry for entry in ENTRIES if entry.function == "private_degrees"]
+CHEAP = [entry for entry in ENTRIES if entry.function == "private_degrees"][:2]
 
 
 @pytest.mark.parametrize("entry", CHEAP, ids=lambda entry: entry.label)

@@ -8,7 +8,6 @@ import pytest
 
 from dpgraph.datasets import planted_csp
 from dpgraph.evaluate import csp_value
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
 
@@ -123,21 +122,3 @@ def test_constraints_on_single_variables_are_met():
     result = max_2csp(instance, rng=0)
     assert result.assignment == {"x": 2, "y": 1}
     assert result.status == "optimal"
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"relaxation": "simplex"},
-        {"relaxation": "lowrank", "degree": 4},
-        {"degree": 3},
-        {"seeds": -1},
-        {"rounds": 0},
-        {"tol": 2.0},
-    ],
-)
-def test_arguments_out_of_range_are_refused(options):
-    with pytest.raises(InvalidParameterError):
-        max_2csp(random_instance(1), **options)
-    with pytest.raises(InvalidParameterError):
-        max_2csp(nx.path_graph(3))

@@ -8,7 +8,7 @@ import pytest
 
 from dpgraph.datasets import planted_bisection, read_edgelist
 from dpgraph.evaluate import cut_value
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError
 from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos import enumeration
 
@@ -141,9 +141,3 @@ def test_degree_four_bounds_every_bisection_and_is_tighter_than_degree_two(monke
     assert best_cut(nx.to_numpy_array(two), 0) == 6.0
     assert fourth == pytest.approx(6.0, abs=1e-4)
     assert second > 6.7
-
-
-def test_a_degree_of_a_bisection_that_is_odd_or_too_large_is_refused():
-    for degree, n in ((3, 4), (4, 60)):
-        with pytest.raises(InvalidParameterError, match="degree"):
-            max_bisection(nx.cycle_graph(n), degree=degree)

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from dpgraph import private_normalized_adjacency
 from dpgraph.datasets import planted_cut, read_edgelist
 from dpgraph.evaluate import cut_fraction, cut_value
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError
 from dpgraph.problems.cut.exact import CutResult, max_cut
 
 # Best known cuts and optimal values of the relaxation (rounded to 0.1) as stated in the design pages.
@@ -125,24 +125,6 @@ def test_the_result_is_frozen_and_its_repr_short():
     assert isinstance(result, CutResult)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.value = 5.0
-
-
-@pytest.mark.parametrize(
-    ("graph", "arguments", "error", "message"),
-    [
-        (nx.DiGraph([(0, 1)]), {}, InvalidGraphError, "undirected"),
-        (nx.empty_graph(0), {}, InvalidGraphError, "at least one vertex"),
-        (np.array([[0.0, np.nan], [np.nan, 0.0]]), {}, InvalidGraphError, "finite"),
-        (nx.path_graph(3), {"weight": "w"}, InvalidGraphError, "'w'"),
-        ([(0, 1)], {}, InvalidGraphError, "networkx"),
-        (nx.path_graph(3), {"relaxation": "exact"}, InvalidParameterError, "relaxation must be one of"),
-        (nx.path_graph(3), {"degree": 3, "relaxation": "lowrank"}, InvalidParameterError, "degree=3"),
-        (nx.path_graph(3), {"seeds": -1}, InvalidParameterError, "seeds must be an integer, at least 0; got -1"),
-    ],
-)
-def test_bad_input_is_refused_with_a_reason(graph, arguments, error, message):
-    with pytest.raises(error, match=message):
-        max_cut(graph, **arguments)
 
 
 def check_gset(graphs_dir, name, share):

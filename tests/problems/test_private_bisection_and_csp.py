@@ -125,27 +125,6 @@ def test_weights_above_the_public_bound_are_capped():
     assert abs(result.estimated_value) < 10
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"adjacency": "vertex"},
-        {"mechanism": "gaussian"},
-        {"mechanism": "coherence", "adjacency": "constraint"},
-        {"mechanism": "coherence", "delta": 0.0},
-        {"mechanism": Coherence(rank=0)},
-        {"max_weight": 0.0},
-        {"on_halt": "ignore"},
-    ],
-)
-def test_bad_parameters_are_refused_and_cost_nothing(arguments):
-    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
-    with pytest.raises(dpgraph.InvalidParameterError):
-        dpgraph.private_max_2csp(
-            dpgraph.TwoCSP(4, 2), **{"epsilon": 1.0, "delta": DELTA, "accountant": accountant, **arguments}
-        )
-    assert accountant.spent == (0.0, 0.0)
-
-
 def test_a_halt_can_fall_back_to_random_labels():
     instance = dpgraph.TwoCSP(60, 2)
     kwargs = {"epsilon": 0.5, "delta": DELTA, "mechanism": "coherence", "rng": 0}

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.problems.csp.private import private_max_k_cut
-from dpgraph.problems.options import BoundedIterates, Coherence
+from dpgraph.problems.options import BoundedIterates
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)
@@ -102,41 +102,6 @@ def test_heavy_edges_count_by_their_weight_up_to_the_public_bound():
     assert 0.97 * 2.0 * G.number_of_edges() < result.estimated_value < 1.03 * 2.0 * G.number_of_edges()
 
 
-@pytest.mark.parametrize(
-    ("relation", "message"),
-    [
-        (np.eye(2), "shape"),
-        (np.full((3, 3), 2.0), r"\[0, 1\]"),
-        (np.full((3, 3), np.nan), r"\[0, 1\]"),
-        (np.zeros((3, 3)), "not all zero"),
-        (np.triu(np.ones((3, 3))), "symmetric"),
-        ("differ", "numbers"),
-    ],
-)
-def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
-    accountant = dpgraph.PrivacyAccountant(epsilon=5.0, delta=1e-6)
-    with pytest.raises(dpgraph.InvalidParameterError, match=message):
-        dpgraph.private_max_2csp(
-            dpgraph.TwoCSP(4, 3), **BUDGET, adjacency="edge", relation=relation, accountant=accountant
-        )
-    assert accountant.spent == (0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"mechanism": "coherence"},
-        {"mechanism": Coherence()},
-        {"mechanism": "gaussian"},
-        {"adjacency": "label-edge", "mechanism": "randomized-response"},
-        {"adjacency": "label-edge", "relation": np.eye(3)},
-    ],
-)
-def test_arguments_that_do_not_fit_the_edge_relation_are_refused(arguments):
-    with pytest.raises(dpgraph.InvalidParameterError):
-        dpgraph.private_max_2csp(dpgraph.TwoCSP(4, 3), **{**BUDGET, "adjacency": "edge", **arguments})
-
-
 def test_a_table_that_is_no_multiple_of_the_relation_is_refused_without_saying_which_after_the_debit():
     instance = dpgraph.TwoCSP(4, 3)
     instance.add_constraint(0, 1, 0.123 * np.eye(3))
@@ -145,12 +110,6 @@ def test_a_table_that_is_no_multiple_of_the_relation_is_refused_without_saying_w
         dpgraph.private_max_2csp(instance, **BUDGET, adjacency="edge", accountant=accountant)
     assert "0.123" not in str(caught.value)
     assert accountant.spent.epsilon == pytest.approx(4.0)  # the tables were read
-
-
-@pytest.mark.parametrize("k", [1, 0, 2.5, True, "three", 257])
-def test_the_number_of_parts_must_make_sense(k):
-    with pytest.raises(dpgraph.InvalidParameterError, match="k, the number of parts"):
-        private_max_k_cut(GRAPH, k, **BUDGET)
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])

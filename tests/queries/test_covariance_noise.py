@@ -71,7 +71,7 @@ def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
     options = {"adjacency": adjacency, "epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}
     size = noise_of(mechanism, SecondMoments(10, adjacency, d), 1.0, 1e-6)
     options |= {"project": False, "n_records": 10}
-    draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(800)])
+    draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(400)])
     assert (draws**2).sum(axis=(1, 2)).mean() == pytest.approx(size.square, rel=0.1)
     assert np.trace(draws, axis1=1, axis2=2).var() == pytest.approx(size.trace_variance, rel=0.2)
     if d > 1:
@@ -88,14 +88,3 @@ def test_auto_takes_the_exact_law_of_least_expected_squared_error(d, epsilon, de
     names = ["wishart-difference", *["nuclear-laplace"] * (d <= 6), *["gaussian"] * (delta > 0)]
     sizes = {name: noise_of(name, moments, epsilon, delta).square for name in names}
     assert quietest(moments, epsilon, delta) == min(sizes, key=sizes.get)
-
-
-@pytest.mark.slow
-def test_replaced_numbers_get_laplace_noise_for_one_over_n_and_replaced_vectors_less_than_before():
-    """Root mean squares of the noise for n = epsilon = 1: 2.83, 6.00 and 9.80 before the larger trace was charged."""
-    errors = []
-    for d in (1, 2, 3):
-        options = {"epsilon": 1.0, "project": False, "n_records": 1}
-        draws = [private_covariance(np.zeros((1, d)), **options, rng=seed).matrix for seed in range(4000)]
-        errors.append(np.sqrt(np.mean([np.sum(Z**2) for Z in draws])))
-    assert errors == pytest.approx([1.41, 3.95, 7.48], rel=0.04)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy import PrivacyAccountant
 from dpgraph.problems.records.marginals import private_marginals
 from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
@@ -196,45 +195,6 @@ def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, fa
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------
-
-
-@each(
-    "change, message",
-    [
-        ({"data": [[0, 2]]}, "0 and 1 only"),
-        ({"data": [[0, np.nan]]}, "0 and 1 only"),
-        ({"data": [["a", "b"]]}, "0 and 1 only"),
-        ({"data": [0, 1]}, "one record a row"),
-        ({"data": np.zeros((0, 3))}, "no records"),
-        ({"k": 4}, "k must be an integer from 1 to 3"),
-        ({"k": 0}, "k must be"),
-        ({"k": 1.5}, "k must be"),
-        ({"sparsity": 0}, "sparsity must be"),
-        ({"sparsity": 4}, "sparsity must be"),
-        ({"degree": 3}, "degree must be"),
-        ({"degree": "high"}, "degree must be"),
-        ({"data": np.zeros((5, 60), dtype=int), "degree": 4}, "moment matrix of side"),
-        ({"adjacency": "swap"}, "adjacency must be"),
-        ({"tol": 0}, "tol must be a positive"),
-        ({"categories": {7: [1, 2]}}, "do not exist"),
-        ({"categories": {0: [1]}}, "at least two"),
-        ({"categories": {0: ["x", "y"]}}, "declared categories"),
-        ({"categories": {0: [0, 1, 2]}, "sparsity": 1}, "0/1 attributes only"),
-        ({"data": [[0, 1], [1]]}, "0 and 1 only"),
-        ({"data": np.ma.masked_array(np.zeros((5, 3)))}, "without a mask"),
-        ({"data": [[0, 1]], "adjacency": "add-remove"}, "Pass an array or a frame"),
-        ({"data": [[0, 1, 1j]]}, "0 and 1 only"),
-        ({"data": None}, "expected an array, a frame or a list"),
-    ],
-    parts=2,
-)
-def test_bad_input_is_refused_and_bad_arguments_cost_nothing(change, message):
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    arguments = {"data": np.zeros((5, 3), dtype=int), "k": 2, "accountant": accountant, **BUDGET, **change}
-    with pytest.raises(InvalidParameterError, match=message):
-        private_marginals(arguments.pop("data"), arguments.pop("k"), **arguments)
-    in_the_records = message in ("0 and 1 only", "declared categories")
-    assert (accountant.spent.epsilon > 0) == in_the_records
 
 
 MISSING = [["f", None], ["f", np.nan], [pd.NA, "f"], [pd.NaT, "f"]]

@@ -71,13 +71,3 @@ def test_a_forest_is_believed_as_far_as_it_is_true(make, N, ratio):
     for forest, seed in itertools.product(errors, range(2)):
         errors[forest] += triples_rmse(private_marginals(data, 3, forest=forest, rng=seed, **BUDGET), data)
     assert errors[True] < ratio * errors[False]
-
-
-def test_tables_are_nonnegative_and_consistent():
-    data = tree(8, 2000)
-    result = private_marginals(data, 3, rng=0, **BUDGET)
-    for columns, table in result.tables().items():
-        assert table.min() >= 0
-        for axis in range(len(columns) if len(columns) > 1 else 0):
-            smaller = result.table(list(columns[:axis] + columns[axis + 1 :]))
-            np.testing.assert_allclose(table.sum(axis=axis), smaller, atol=1e-6)

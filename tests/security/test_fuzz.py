@@ -51,7 +51,7 @@ def damaged_files(draw):
     return content
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damaged_files(), st.sampled_from([{}, {"labels": str}, {"weight": "weight"}, {"symmetrize": True}]))
 def test_a_damaged_file_is_a_graph_or_an_error_of_the_package(tmp_path_factory, content, options):
     path = tmp_path_factory.mktemp("fuzz") / "graph.txt"
@@ -69,7 +69,7 @@ WEIGHTS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(LABELS, LABELS, WEIGHTS), max_size=8),
     st.sampled_from([nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph]),
@@ -89,7 +89,7 @@ def test_any_networkx_graph_is_read_or_refused(edges, kind, symmetrize, max_weig
     assert abs(graph.adjacency - graph.adjacency.T).max() == 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.integers(0, 4),
     st.integers(0, 4),

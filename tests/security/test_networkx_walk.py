@@ -13,7 +13,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError
-from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
+from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 
 REGISTERED = nx.utils.backends._registered_algorithms
@@ -148,8 +148,7 @@ def walk(names):
                     (spent and "networkx" in readers)
                     or (not spent and "dpgraph" in readers)
                     or (secret and "networkx" in readers)
-                    or (secret and outcome == "answered" and not spent and name in (*ANSWERED, *REFUSED))
-                    or (name in REFUSED and keyword != "networkx" and (outcome != "refused" or readers))
+                    or (secret and outcome == "answered" and not spent and name in ANSWERED)
                 )
                 if wrong:
                     faults.append((name, f"{fallback=}", f"{private=}", keyword, outcome, sorted(readers), f"{spent=}"))
@@ -159,7 +158,7 @@ def walk(names):
 
 
 def test_answers_are_private_exact_or_refused_and_never_a_mixture():
-    faults, spenders = walk([*PRIVATE, *REFUSED, *FUNCTIONS[::50]])
+    faults, spenders = walk([*PRIVATE, *FUNCTIONS[::50]])
     assert faults == []
     assert spenders == set(PRIVATE)
 
@@ -169,22 +168,6 @@ def test_so_are_those_of_all_functions_of_networkx():
     faults, spenders = walk(FUNCTIONS)
     assert faults == []
     assert spenders == set(PRIVATE)
-
-
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_combination_of_answers_is_refused_with_a_budget_and_exact_without(name):
-    G = WatchedGraph(BRIDGED)
-    parts = {"S": [0, 5, 6]} if "S" in inspect.signature(REGISTERED[name].orig_func).parameters else {}
-    exact = REGISTERED[name](nx.Graph(BRIDGED), **parts)
-    assert REGISTERED[name](G, **parts) == exact
-    configure(fallback=False)
-    assert REGISTERED[name](G, **parts, backend="networkx") == exact  # as a whole, its inner calls too
-    G.readers.clear()
-    with pytest.raises(DPGraphError, match="no private answer of its form"):
-        REGISTERED[name](G, **parts)
-    with pytest.raises(DPGraphError, match="no private answer of its form"):
-        REGISTERED[name](PrivateGraph(G), **parts, epsilon=1.0, delta=1e-6)
-    assert not G.readers
 
 
 def test_a_function_of_networkx_that_is_not_known_here_is_exact_as_a_whole():

@@ -170,7 +170,7 @@ def random_matrix(rng, n, Delta):
     return A, A + (Delta * E / size if size else 0 * E)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 2))
 def test_general_matrices_move_the_steps_by_at_most_one_too(seed, rank):
     rng = np.random.default_rng(seed)

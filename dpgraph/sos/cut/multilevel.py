@@ -22,28 +22,27 @@ _STALLS = 0.75  # as many, and vertices are also matched with those that share t
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
+_CUTS = 100  # about as many follow, so that kernels are compiled at the first if they will be at all
 _SHORT = 2**20  # steps of passes for which no thread is started
 _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.01
 _STEPS = 2**14  # of the gain, where weights differ by more
 
 
-def multilevel_cut(
-    rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
-) -> FloatArray:
+def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray) -> FloatArray:
     """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
 
-    With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
+    It merges what the `parents`, cuts in columns, agree on, and starts from them besides.
     """
     n = rows.indptr.size - 1
-    given = np.empty((n, 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
+    given = np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][1].size > _COARSEST:
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
-        joined = at_once(match, 2 * A.indices.size)
+        joined = at_once(match, 2 * _CUTS * A.indices.size)
         group, signs = joined(A, masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
             group, signs = joined(A, masses, given, order, limit, True)
@@ -53,9 +52,10 @@ def multilevel_cut(
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
         masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
-        levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
+        levels.append((at_once(_merged_rows, _CUTS * A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
-        first = np.unique(group, return_index=True)[1]
+        first = np.empty(count, dtype=np.int64)
+        first[group] = np.arange(group.size)  # any vertex of each group
         given = signs[first, None] * given[first]
     A, sizes = levels.pop()
     cuts = np.column_stack([given, np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)])
