@@ -177,7 +177,7 @@ def write(table: ResumableTable) -> None:
         "against brute force in whole numbers of any size (`python benchmarks/false_bounds.py --instances 10000 "
         "--write`). *failures*: the upper bound, or one in the trace, is below the optimum by whatever little, or a "
         'solution called "optimal" is not. *optimal*: how many were called that. A quarter have a time limit that ends '
-        "them anywhere, counted in looks at the clock; a fifth have no bounds but those of Lanczos runs, which may miss "
+        "them anywhere, counted in looks at the clock; a fifth have only bounds of Lanczos runs, which may miss "
         "1e-12 of the sum of all weights.\n\n"
     )
     (RESULTS / "false_bounds.md").write_text(page + markdown_table(["kind", *COLUMNS[2:]], rows) + "\n")
