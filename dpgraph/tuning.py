@@ -24,7 +24,7 @@ class Sweeps:
 
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
-    of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
+    of_signs: int = 8  # Signs at most so often, labels at most twice as often; >= 1
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
     degree_share: float = 0.05  # Share for the degrees
@@ -41,6 +41,7 @@ class Communities:
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
     third_sweep: float = 6.0  # From so many on there is a third one; > 2
+    apart: float = 1.3  # Before the last sweep labels are merged at this times the resolution; >= 1
     head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 3.5
@@ -76,7 +77,9 @@ class AnswerRule:
 
     # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
     edges_per_noise: float = 5 / 3
-    communities: int = 8  # Communities count as so many labels; >= 3
+    communities: int = 3  # Communities count as so many labels; >= 3
+    few: int = 500  # Of so many vertices at most, sums of answers over a community are precise, and no core stands out
+    few_communities: int = 8  # Then communities count as so many labels
 
 
 @dataclass(frozen=True)

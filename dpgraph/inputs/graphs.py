@@ -8,10 +8,10 @@ edges. What a networkx or igraph graph, a table or a matrix looks like is known 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -38,14 +38,14 @@ class Edges(NamedTuple):
 
 #: Reads the edges; the argument says whether negative weights are accepted.
 EdgeReader = Callable[[bool], Edges]
-Side = tuple[tuple[Hashable, ...], EdgeReader]
+Side = tuple[Sequence[Hashable], EdgeReader]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSource:
     """Public facts about an input graph, and the door to its private edges."""
 
-    nodes: tuple[Hashable, ...]
+    labels: Sequence[Hashable]
     max_weight: float
     weighted: bool  # as declared: see is_weighted
     read: Callable[[], Graph]  # to be called only after the budget has been debited
@@ -53,7 +53,12 @@ class GraphSource:
     @property
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
-        return len(self.nodes)
+        return len(self.labels)
+
+    @cached_property
+    def nodes(self) -> tuple[Hashable, ...]:
+        """The labels of the vertices."""
+        return tuple(self.labels)
 
 
 def open_graph(
@@ -300,8 +305,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        if is_simple_graph(A.indptr, A.indices, A.data):
-            return Edges(_compact(A), simple=True)
+        if (simple := _simple_graph(A)) is not None:
+            return Edges(simple, simple=True)
         if not A.diagonal().any() and _is_its_transpose(A):
             return Edges(_compact(A))
         if A.nnz and abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())):
@@ -312,18 +317,25 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
             )
         return Edges(_mirrored(sparse.triu(A, k=1, format="coo")))
 
-    return tuple(range(n)), edges
+    return range(n), edges
 
 
 def _simple_graph(G: Any) -> sparse.csr_array | None:
     """The adjacency matrix of a simple graph, if that is what compressed rows or columns hold."""
     if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
         return None
+    if not G.indices.dtype == G.indptr.dtype == np.int32:
+        n, m = G.shape[0], G.indices.size
+        if max(n, m) >= 2**31 - 1 or not m or not 0 <= G.indices.min() <= G.indices.max() < n:
+            return None
+        if not 0 <= G.indptr.min() <= G.indptr.max() <= m:
+            return None
+        G = sparse.csr_array((G.data, G.indices.astype(np.int32), G.indptr.astype(np.int32)), shape=G.shape)
     if not is_simple_graph(G.indptr, G.indices, G.data):
         return None
     A = copy(G) if type(G) is sparse.csr_array else sparse.csr_array((G.data, G.indices, G.indptr), shape=G.shape)
     A.has_canonical_format = True
-    return _compact(A)
+    return A
 
 
 # --- assembling ------------------------------------------------------------------------------------------------
@@ -372,7 +384,7 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
 
 def _compact(A: sparse.csr_array) -> sparse.csr_array:
     """The same with indices of 32 bits where these suffice: products with a vector are bound by memory."""
-    index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
+    index = np.int32 if max(A.shape[0], A.nnz) < 2**31 - 1 else np.int64
     if A.indices.dtype == A.indptr.dtype == index:
         return A
     return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)

@@ -28,6 +28,9 @@ _DEFAULT_WEIGHT = "Weights count if max_weight is given or configured; otherwise
 
 #: Function -> what it answers.
 _FUNCTIONS = {
+    "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
+    "asyn_lpa_communities": _COMMUNITIES,
     "attribute_assortativity_coefficient": f"By the noisy numbers of edges between the groups, in [-1, 1]. {_GROUPS}",
     "attribute_mixing_matrix": f"Noisy numbers of edges between the groups, or their shares. {_GROUPS}",
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
@@ -39,13 +42,19 @@ _FUNCTIONS = {
     "edge_connectivity": "The edges of a minimum cut, with noise; s, t and cutoff must be None.",
     "density": "The number of edges with noise over the number of possible ones. "
     f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
+    "edge_expansion": f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
+    "fast_label_propagation_communities": _COMMUNITIES,
     "greedy_modularity_communities": f"{_COMMUNITIES} There are at most best_n; cutoff must be 1. The sets are frozen.",
     "kernighan_lin_bisection": "Halves by the second eigenvector of a private normalized adjacency. partition must be "
     f"None; max_iter is not used. Raises dpgraph.MechanismHalted as spectral_bisection does. {_DEFAULT_WEIGHT}",
     "label_propagation_communities": _COMMUNITIES,
+    "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
     "leiden_communities": f"{_COMMUNITIES} max_level and theta are not used; metric may be modularity or the default, "
     f"with the same answer. {_DEFAULT_WEIGHT}",
     "louvain_communities": f"{_COMMUNITIES} threshold and max_level are not used. {_DEFAULT_WEIGHT}",
+    "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
+    f"{_PARTITION}",
     "modularity": f"Modularity by the noisy weights between communities and inside. {_DEFAULT_WEIGHT} {_PARTITION}",
     "normalized_cut_size": f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
     "number_connected_components": "The number of components, with noise.",
@@ -77,15 +86,25 @@ _CALLS = {
     "conductance": "conductance(G, S",
     "cut_size": "cut_size(G, S",
     "density": "bipartite.density(G, None",
+    "edge_expansion": "edge_expansion(G, S",
+    "mixing_expansion": "mixing_expansion(G, S",
     "modularity": "community.modularity(G, [S, T]",
     "normalized_cut_size": "normalized_cut_size(G, S",
     "one_exchange": "approximation.one_exchange(G",
     "randomized_partitioning": "approximation.randomized_partitioning(G",
     "spectral_bisection": "spectral_bisection(G, normalized=True, delta=1e-6",
+    "adjacency_spectrum": "adjacency_spectrum(G, delta=1e-6",
+    "laplacian_spectrum": "laplacian_spectrum(G, delta=1e-6",
     "volume": "volume(G, S",
 } | {name: f"community.{name}(G" for name in _FUNCTIONS if name.endswith("communities")}
 
-
+#: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
+#: privately and another exactly.
+REFUSED: dict[str, str] = {
+    "effective_graph_resistance": (
+        "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
+    ),
+}
 #: Functions that are answered privately.
 ANSWERED = tuple(_FUNCTIONS)
 
@@ -106,6 +125,10 @@ def get_info() -> dict[str, Any]:
                 | (_MECHANISM if name == "one_exchange" else {}),
             }
             for name, text in _FUNCTIONS.items()
+        }
+        | {
+            name: {"additional_docs": f"Refused wherever an epsilon is given. {instead}", "additional_parameters": {}}
+            for name, instead in REFUSED.items()
         },
         "default_config": {"epsilon": None, "delta": None, "max_weight": None},
     }

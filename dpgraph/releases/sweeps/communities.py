@@ -15,7 +15,9 @@ rows of largest degree count each other first, once, for all of that budget too.
 
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
-The last sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
+What is merged is never split again, so that before the last sweep labels have to belong together clearly.
+The last sweep has half of the budget: labels of the others are best then. It releases no counts but choices, the noisy
+maximum of the scores, whose noise has half the variance.
 When all labels are merged, the weights between communities are released afresh: estimates by them are unbiased.
 """
 
@@ -90,8 +92,8 @@ def release_communities(
         run.forget_unused()
         name = f"weights after sweep {sweep + 1}"
         weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
-        most = (communities or n) if sweep == sweeps - 1 else n
-        groups, _ = merge_labels(weights, resolution, least=communities or 1, most=most)
+        most, apart = (communities or n, 1.0) if sweep == sweeps - 1 else (n, COMMUNITIES.apart)
+        groups, _ = merge_labels(weights, apart * resolution, least=communities or 1, most=most)
         run.merge(groups)
     # Noise by which labels were merged makes the communities look better than they are: it is not published as theirs.
     name = "weights between communities"
@@ -250,7 +252,8 @@ class _Run:
         """Enter a sweep in the ledger, or what the rows of the core count of each other."""
         w, unit = self.graph.max_weight, self.graph.weight_unit
         chooses = sweep == self.sweeps - 1 and not core
-        call = self.call if core else self.call.equal_part(self.sweeps)
+        share = 0.5 if chooses else 0.5 / (self.sweeps - 1)
+        call = self.call if core or self.sweeps == 1 else self.call.part(share)
         pairs = self.core.pairs if core else self.core.other_pairs
         name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
         maximum = call.noisy_maximum(name, sensitivity.label_scores(w), unit, pairs=pairs) if chooses else None

@@ -67,7 +67,9 @@ def solve_bisection(
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
-        penalised, penalty, root = _close_gap(objective, penalised, penalty, root, largest, beat, generator)
+        until = watch.until(_SHARE)
+        relaxed = penalised, penalty, root
+        penalised, penalty, root = _close_gap(objective, relaxed, largest, beat, generator, until)
     allowance, rounding = _allowance(root, penalty, largest)
     weights = objective.vertex_weights()
     watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
@@ -156,27 +158,27 @@ def _allowance(root: LowRankSolution, penalty: float, largest: int) -> tuple[flo
 
 def _close_gap(
     objective: SparseObjective,
-    penalised: CutObjective,
-    penalty: float,
-    root: LowRankSolution,
+    relaxed: tuple[CutObjective, float, LowRankSolution],
     largest: int,
     beat: float,
     rng: np.random.Generator,
+    deadline: float,
 ) -> tuple[CutObjective, float, LowRankSolution]:
     """The same with a larger penalty and a smaller tolerance, where they may be all that is above the best known cut.
 
     In a star the relaxation exceeds every bisection by 1/(16 penalty).
     """
+    penalised, penalty, root = relaxed
     while penalty > 0.0:
         gap = root.value + penalty * largest**2 - beat
         if not 0.0 < gap <= _NEAR * abs(root.value):
             break
         larger = penalise_imbalance(objective, 4.0 * penalty)
-        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors)
+        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors, deadline=deadline)
         if again.value + 4.0 * penalty * largest**2 - beat > 0.5 * gap:
             break
         penalised, penalty, root = larger, 4.0 * penalty, again
-    return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng)
+    return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng, deadline=deadline)
 
 
 def _search(

@@ -150,7 +150,6 @@ class _DualLine:
             if not proven and time_is_up():
                 proven = None
         if proven is None:
-            deadline = min(deadline, threads.deadline())
             steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
             known = lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline)
             if known == -math.inf:

@@ -155,7 +155,7 @@ def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng:
     A mixture has the sides of both where they agree, and random ones elsewhere (Lü, Glover, Hao 2010). A step looks at
     all vertices, so that it costs little beside a flip only where vertices have many neighbours.
     """
-    keep, cuts = watch.options.starts, cut[:, None]
+    keep, cuts = max(watch.options.starts, 2), cut[:, None]
     while not watch.done():
         x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0)
         if cuts.shape[1] == keep:
