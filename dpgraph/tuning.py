@@ -16,6 +16,13 @@ from typing import Final
 
 
 @dataclass(frozen=True)
+class Shares:
+    """A share that several releases have."""
+
+    beside: float = 0.05  # For what stands beside the main release: degrees of cuts, labels and vectors, a density
+
+
+@dataclass(frozen=True)
 class Sweeps:
     """Sweeps of cuts and labels (releases.sweeps): how often rows are read, how they answer, which of them iterate.
 
@@ -27,7 +34,6 @@ class Sweeps:
     of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
-    degree_share: float = 0.05  # Share for the degrees
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,6 @@ class Power:
     least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank, if
     wide: float = 40.0  # mu times the mean degree of the end of an edge is at least this; >= 0
-    no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
 
@@ -117,7 +122,6 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    degree_share: float = 0.06  # Share of epsilon for the degrees, from which products start
     products: float = 3.6  # products = 3.6 sqrt(epsilon); > 0
     # At least 7 epsilon q/(w sqrt(n)) of them from degrees far from the vector, q their Rayleigh quotient; > 0
     far_products: float = 7.0
@@ -125,7 +129,6 @@ class Vector:
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
-    second: float = 0.45  # Part, squared, of what a cap cuts off that one product does not bring back; in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -169,11 +172,8 @@ class Embedding:
     regularization: float = 16.0
     # For products of a single vector it grows with epsilon, to this many at epsilon = 2; > 0
     vector_regularization: float = 64.0
-    # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
-    above_noise: float = 1.1
     # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
     little_noise: float = 0.012
-    products_find: float = 1.2  # Products find it if their noise is below so many quotients of the degrees; > 0
     answers_find: float = 2.2  # Answers if theirs is; > 0
 
 
@@ -186,7 +186,6 @@ class EmbeddingRule:
     uneven_ratio: float = 8.0  # Where degrees are uneven; beyond, both reasons are needed; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
-    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
     vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
     vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
     # Several columns: degrees are uneven if their excess over the average is this share of all
@@ -217,7 +216,6 @@ class Densest:
     """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks.ablations."""
 
     degree_share: float = 0.25  # For the degrees
-    density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
     rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, two at least, but
     most_rounds: int = 7  # at most so many
 
@@ -234,6 +232,7 @@ class Similarities:
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
 
 
+SHARES: Final = Shares()
 SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
 SYNTHESIS: Final = Synthesis()

@@ -58,7 +58,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
     answer = answer_noise(epsilon)
-    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
+    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column:
         return "randomized-response"
     if epsilon >= EMBEDDING_RULE.vector_by_residual:
         return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
@@ -72,7 +72,7 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
+    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > quotient
     is_found = answers < EMBEDDING.answers_find * quotient
     return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 

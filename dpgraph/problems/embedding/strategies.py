@@ -319,7 +319,7 @@ def _by_answers(
     edge = 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if facts.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * edge)), 1)
+        kept = max(int(np.sum(np.abs(values) > edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
     noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
