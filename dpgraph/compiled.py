@@ -114,14 +114,18 @@ def at_once(kernel: Function, steps: float) -> Function:
     kernel that may reorder sums is none to ask for, and neither is one whose Python would overflow. A kernel that has
     taken many steps as Python is compiled, so that many small calls are not slow.
     """
+    return kernel if worth_compiling(kernel, steps) else cast(Function, _plain(cast(Kernel, kernel)))
+
+
+def worth_compiling(kernel: Callable[..., Any], steps: float) -> bool:
+    """Whether a kernel is compiled, or has less to wait for that than without it, where it would take so many steps."""
     asked = cast(Kernel, kernel)
     if asked.compiled or _all:
-        return kernel
+        return True
     taken = _taken[asked] = _taken.get(asked, 0.0) + steps
     if "numba" not in sys.modules:
         taken -= _IMPORTED_IN
-    slow = taken > _READ_IN and taken > (_READ_IN if _kept(asked) else _COMPILED_IN)
-    return kernel if slow else cast(Function, _plain(asked))
+    return taken > _READ_IN and taken > (_READ_IN if _kept(asked) else _COMPILED_IN)
 
 
 #: What holds while all is to be compiled.

@@ -73,6 +73,7 @@ class Graph:
     nodes: tuple[Hashable, ...]  # in the caller's own order
     max_weight: float = 1.0  # inf for exact data that never meets a private mechanism
     weight_unit: float = 1.0  # 0 where weights are arbitrary reals
+    simple: bool = False  # known to have no weights but 1
 
     def __repr__(self) -> str:
         # The number of edges is private, so it is not shown.
@@ -91,10 +92,14 @@ class Graph:
     def unweighted(self) -> "Graph":
         """The graph in which every edge counts 1: graphs that differ in one pair become such graphs, or equal ones."""
         A = self.adjacency
-        return Graph(sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape), self.nodes)
+        if not self.simple:
+            A = sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
+        return Graph(A, self.nodes, simple=True)
 
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""
+        if self.simple:
+            return np.asarray(np.diff(self.adjacency.indptr), dtype=np.float64)
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
 
     def edge_counts(self) -> IntArray:

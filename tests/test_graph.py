@@ -20,6 +20,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
+from dpgraph.linalg import edges
 from tests.about import each
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
@@ -510,3 +511,56 @@ def test_a_matrix_of_ones_that_lacks_one_entry_is_refused():
     before = held.data.copy(), held.indices.copy()
     dpgraph.private_degrees(held, epsilon=1.0, max_weight=1e-9)  # reading a matrix changes nothing in it
     assert all(map(np.array_equal, before, (held.data, held.indices)))
+
+
+# --- one pass over a matrix ------------------------------------------------------------------------------------------
+
+
+def simple_matrix(n, rng):
+    upper = np.triu(rng.random((n, n)) < 0.4, 1)
+    return sparse.csr_array((upper | upper.T).astype(float))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_matrix_is_simple_if_nothing_is_wrong_with_it(compiled, monkeypatch):
+    monkeypatch.setattr(edges, "worth_compiling", lambda *_: compiled)
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 7, 40):
+        A = simple_matrix(n, rng)
+        whole = A.indptr, A.indices, A.data
+        assert edges.is_simple_graph(*whole)
+        if not A.nnz:
+            continue
+        other = (A != 0).toarray()
+        other[0, int(A.indices[0])] = False  # one of the two entries of an edge
+        lacking = sparse.csr_array(other.astype(float))
+        assert not any(edges.is_simple_graph(lacking.indptr, lacking.indices, lacking.data) for _ in range(20))
+        loop = sparse.csr_array(A + sparse.csr_array(([1.0], ([n - 1], [n - 1])), shape=(n, n)))
+        broken = [
+            (loop.indptr, loop.indices, loop.data),
+            (A.indptr, A.indices, np.where(np.arange(A.nnz) == A.nnz - 1, 2.0, A.data)),
+            (A.indptr, A.indices, np.where(np.arange(A.nnz) == 0, np.nan, A.data)),
+            (A.indptr, np.where(np.arange(A.nnz) == 0, n, A.indices).astype(np.int32), A.data),
+            (A.indptr, np.where(np.arange(A.nnz) == 0, -1, A.indices).astype(np.int32), A.data),
+            (A.indptr, A.indices[::-1].copy(), A.data) if n > 2 else (*whole[:2], A.data + 1),
+            (A.indptr + np.int32(1), A.indices, A.data),
+            (A.indptr, A.indices[:-1], A.data[:-1]),
+            (np.where(np.arange(n + 1) == n // 2, A.nnz + 5, A.indptr).astype(np.int32), A.indices, A.data),
+        ]
+        assert not any(edges.is_simple_graph(*rows) for rows in broken)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray])
+def test_a_simple_matrix_gives_the_same_graph_in_every_form(kind):
+    A = simple_matrix(30, np.random.default_rng(6))
+    given = A.toarray() if kind is np.asarray else kind(A)
+    graph = open_graph(given).read()
+    assert graph.simple
+    assert graph.adjacency.has_canonical_format
+    assert np.array_equal(graph.adjacency.toarray(), A.toarray())
+    assert np.array_equal(graph.degrees(), A.sum(axis=1))
+    assert graph.degrees().dtype == np.float64
+    half = open_graph(given, max_weight=0.5).read()
+    assert not half.simple
+    assert np.array_equal(half.degrees(), A.sum(axis=1) / 2)
+    assert open_graph(given, max_weight=4.0).read().adjacency.max() == 1.0

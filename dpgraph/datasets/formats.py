@@ -140,7 +140,7 @@ def _matrix_market(text: bytes, weight: str | None, symmetrize: bool) -> EdgeLis
     except _ERRORS:
         raise Malformed("expected a valid Matrix Market file") from None
     nodes, edges = public_side(matrix, None, symmetrize)
-    A = edges(True)
+    A = edges(True).matrix
     weighted = weight is not None and field != "pattern"
     return (A if weighted else A.astype(bool).astype(np.float64)), nodes, weighted
 

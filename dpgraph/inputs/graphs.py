@@ -9,10 +9,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -21,13 +22,22 @@ from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.linalg.edges import is_simple_graph
 from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
 _NUMBERS_PER_VERTEX = 30
-#: Reads the edges into a symmetric CSR array without diagonal, which may share memory with the input; the argument says
-#: whether negative weights are accepted.
-EdgeReader = Callable[[bool], sparse.csr_array]
+
+
+class Edges(NamedTuple):
+    """A symmetric CSR array without diagonal, which may share memory with the input."""
+
+    matrix: sparse.csr_array
+    simple: bool = False  # known to have no entries but 1
+
+
+#: Reads the edges; the argument says whether negative weights are accepted.
+EdgeReader = Callable[[bool], Edges]
 Side = tuple[tuple[Hashable, ...], EdgeReader]
 
 
@@ -83,7 +93,9 @@ def open_graph(
     nodes, edges = public_side(G, weight, symmetrize)
 
     def read() -> Graph:
-        A = edges(False)
+        A, simple = edges(False)
+        if simple and cap == 1.0:
+            return Graph(A, nodes, cap, grid.unit, simple=True)
         A.data = grid.round(A.data)
         if not A.data.all():
             A = A.copy()  # zeros go in place
@@ -133,7 +145,7 @@ def as_graph(G: Any, *, weight: str | None = None, signed: bool = True) -> Graph
             "may see its edges"
         )
     nodes, edges = public_side(G, weight, None)
-    A = edges(signed).copy()
+    A = edges(signed).matrix.copy()
     if weight is None and not is_matrix(G):
         np.minimum(A.data, 1.0, out=A.data)
         return Graph(A, nodes, float("inf"), 1.0)
@@ -215,11 +227,11 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool | None, missing:
     refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
-    def edges(signed: bool) -> sparse.csr_array:
+    def edges(signed: bool) -> Edges:
         index = {node: i for i, node in enumerate(nodes)}
         ends = np.fromiter(map(index.__getitem__, chain.from_iterable(G.edges())), dtype=np.int64)
         values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
-        return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
+        return Edges(_edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed))
 
     return nodes, edges
 
@@ -239,10 +251,10 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     if weight is not None and weight not in G.es.attributes():  # which attributes there are is public
         raise _missing_weight(weight)
 
-    def edges(signed: bool) -> sparse.csr_array:
+    def edges(signed: bool) -> Edges:
         values = _weights(G.es[weight] if weight is not None else (), weight)
         ends = np.array(G.get_edgelist(), dtype=np.int64)
-        return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
+        return Edges(_edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed))
 
     return nodes, edges
 
@@ -254,9 +266,9 @@ def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool | None) -> Sid
             f"the table needs one column {weight!r} of weights; its columns beside the ends: {shown}"
         )
 
-    def edges(signed: bool) -> sparse.csr_array:
+    def edges(signed: bool) -> Edges:
         values = _weights(G.weights(weight) if weight is not None else (), weight)
-        return _edge_array(G.ends(), values, len(G.nodes), directed=bool(symmetrize), signed=signed)
+        return Edges(_edge_array(G.ends(), values, len(G.nodes), directed=bool(symmetrize), signed=signed))
 
     return G.nodes, edges
 
@@ -277,26 +289,41 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     entries = 0 if sparse.issparse(G) else n
     check_memory(f"a graph of {n} vertices", vertices=(_NUMBERS_PER_VERTEX, n), entries=(entries, n))
 
-    def edges(signed: bool) -> sparse.csr_array:
+    def edges(signed: bool) -> Edges:
+        if (simple := _simple_graph(G)) is not None:
+            return Edges(simple, simple=True)
         check_structure(G)
         A = sparse.csr_array(G, dtype=np.float64)
         if not A.has_canonical_format:
             A = A.copy()  # summing works in place, on arrays that belong to the caller
             A.sum_duplicates()
-        ones = _check_values(A.data, signed and not symmetrize) == (1.0, 1.0)
+        _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        if not A.diagonal().any() and _is_its_transpose(A, ones and not symmetrize):
-            return _compact(A)
+        if is_simple_graph(A.indptr, A.indices, A.data):
+            return Edges(_compact(A), simple=True)
+        if not A.diagonal().any() and _is_its_transpose(A):
+            return Edges(_compact(A))
         if A.nnz and abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())):
             way = "A.maximum(A.T)" if symmetrize is None else "A.maximum(A.T), or symmetrize=True,"
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
                 f"Pass {way} to keep the larger of the two entries of each pair"
             )
-        return _mirrored(sparse.triu(A, k=1, format="coo"))
+        return Edges(_mirrored(sparse.triu(A, k=1, format="coo")))
 
     return tuple(range(n)), edges
+
+
+def _simple_graph(G: Any) -> sparse.csr_array | None:
+    """The adjacency matrix of a simple graph, if that is what compressed rows or columns hold."""
+    if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
+        return None
+    if not is_simple_graph(G.indptr, G.indices, G.data):
+        return None
+    A = copy(G) if type(G) is sparse.csr_array else sparse.csr_array((G.data, G.indices, G.indptr), shape=G.shape)
+    A.has_canonical_format = True
+    return _compact(A)
 
 
 # --- assembling ------------------------------------------------------------------------------------------------
@@ -351,21 +378,14 @@ def _compact(A: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
 
 
-def _is_its_transpose(A: sparse.csr_array, ones: bool) -> bool:
-    """Whether a matrix is symmetric to the bit; one of `ones` that is not is taken for it with probability 2**-32.
-
-    Both products with random integers are exact. An entry of A - A' that is not zero leaves the product of its row
-    at zero for one value, at most, of the integer that it meets. To transpose a matrix takes five times as long.
-    """
-    if ones:
-        x = np.frombuffer(os.urandom(4 * A.shape[0]), dtype=np.uint32).astype(np.float64)
-        return bool(np.array_equal(A @ x, x @ A))
+def _is_its_transpose(A: sparse.csr_array) -> bool:
+    """Whether a matrix is symmetric to the bit."""
     transposed = A.T.tocsr()
     return all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
 
 
-def _check_values(data: FloatArray, signed: bool) -> tuple[float, float]:
-    """The least and the largest weight, none of which may be infinite, or negative but for `signed` ones."""
+def _check_values(data: FloatArray, signed: bool) -> None:
+    """No weight may be infinite, or negative but for `signed` ones."""
     least, largest = (float(data.min()), float(data.max())) if data.size else (0.0, 0.0)
     if not np.isfinite([least, largest]).all():
         raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
@@ -375,4 +395,3 @@ def _check_values(data: FloatArray, signed: bool) -> tuple[float, float]:
             "negative weights; private functions need weights in [0, max_weight], constraint problems and joined arcs "
             "nonnegative ones"
         )
-    return least, largest

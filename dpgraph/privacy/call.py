@@ -228,7 +228,7 @@ class Call:
         may be exceeded by about a billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
-        count = np.size(terms(value)[0])
+        count = math.prod(np.shape(terms(value)[0]))
         if unit == 0.0 and count > 1:
             error = measurement.error
             bound += 2 * (bound / self.epsilon * _ALLOWANCE * count if error is None else error)

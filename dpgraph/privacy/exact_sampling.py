@@ -33,10 +33,11 @@ _ONE = 1 << EXPONENT_BITS
 MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
 #: Numbers that are drawn at once: their arrays stay in the cache of a core.
-_BLOCK = 1 << 14
-#: Doubles decide where E is further than this from a jump, and U >= 2**-17. Then the 63 bits of U leave E open by
-#: 2**-46, a logarithm that is right to 48 bits by 2**-44.4, and the other operations by less than 2**-47.
-_NEAR_JUMP, _LEAST = 2.0**-43, 1 << 46
+_BLOCK = 1 << 12
+#: Doubles decide where E is further than this plus 1/k from a jump, k being the whole number that the 63 bits of U are:
+#: they leave E open by 1/k, a logarithm right to 48 bits by 2**-42.5, as E < 44, and the other operations by less than
+#: 2**-45. Beyond the second number 1/k is less than what is left of the first.
+_NEAR_JUMP, _LEAST = 2.0**-41, 1 << 46
 #: A probability is computed to 2**-41: exp(-x) x^k is less than k!, and x is off by 2**-45 (1 + x) at most.
 _NEAR_PROBABILITY = 2.0**-40
 #: Up to this scale, rounding the exponent widens discrete Laplace noise by less than a thousandth.
@@ -99,15 +100,16 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     t = math.floor(scale) + 1
     p, q = scale.as_integer_ratio()
     a, b, denominator = q * q * t, p * p, 2 * (p * q * t) ** 2  # g = (a |y| - b)**2 / denominator
-    draws = np.empty(count, dtype=np.int64)
-    wanted = np.arange(count)
-    while wanted.size:
-        sizes = np.abs(proposed := _two_sided(wanted.size, Fraction(1, t), generator))
+    draws, filled = np.empty(count, dtype=np.int64), 0
+    while filled < count:
+        tried = min(2 * (count - filled) + 8, _BLOCK)
+        sizes = np.abs(proposed := _two_sided(tried, Fraction(1, t), generator))
         with np.errstate(over="ignore"):
             exponents = (sizes / scale - scale / t) ** 2 / 2
         accepted = _coins(exponents, lambda i: Fraction((a * int(sizes[i]) - b) ** 2, denominator), generator)  # noqa: B023
-        draws[wanted[accepted]] = proposed[accepted]
-        wanted = wanted[~accepted]
+        found = proposed[accepted][: count - filled]
+        draws[filled : filled + found.size] = found
+        filled += found.size
     return draws
 
 
@@ -137,40 +139,51 @@ def geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generato
 
 def geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:
     """Independent integers with P[Y >= y] = exp(-y g), g = `exponent` / 2**EXPONENT_BITS: the whole part of E/g."""
-    return _whole_parts(_words(count, generator), Fraction(exponent, _ONE), generator, two_sided=False)
+    return _in_blocks(count, Fraction(exponent, _ONE), generator, two_sided=False)
 
 
 def _two_sided(count: int, rate: Fraction, generator: np.random.Generator) -> IntArray:
     """Independent integers of weight exp(-rate |z|)."""
-    words = _words(count, generator)
-    sizes = _whole_parts(words, rate, generator, two_sided=True)
-    return np.where(words & np.uint64(1), -sizes, sizes)
+    return _in_blocks(count, rate, generator, two_sided=True)
+
+
+def _in_blocks(count: int, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> IntArray:
+    results = np.empty(count, dtype=np.int64)
+    for start in range(0, count, _BLOCK):
+        here = results[start : start + _BLOCK]
+        here[:] = _whole_parts(_words(here.size, generator), rate, generator, two_sided=two_sided)
+    return results
 
 
 def _whole_parts(words: IntArray, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> IntArray:
-    """The whole part of (E + c)/g for each word, whose last bit is not used, with g = `rate`.
+    """The whole part of (E + c)/g for each word, with g = `rate`; its last bit is the sign if `two_sided`.
 
     It is m or more with probability e^c e^(-g m), for m >= 1. c is 0, and the law geometric; or, for the absolute value
     of a two-sided law, e^c = 2/(1 + e^-g).
     """
-    results = np.empty(words.size, dtype=np.int64)
     g = float(rate)
     shift = -math.log1p(math.expm1(-g) / 2) if two_sided else 0.0
 
     def exactly(E: Decimal) -> int:
         return math.floor((E + _shift(rate, getcontext().prec) if two_sided else E) / _decimal(rate))
 
-    for start in range(0, words.size, _BLOCK):
-        bits = words[start : start + _BLOCK] >> np.uint64(1)
-        places = (bits + 0.5) * 2.0**-63
-        np.log(places, out=places)
-        np.subtract(shift, places, out=places)
-        places /= g
-        results[start : start + _BLOCK] = places
-        unsure = np.abs(places - np.rint(places)) <= _NEAR_JUMP / g
-        unsure |= bits < _LEAST
-        for i in np.flatnonzero(unsure):
-            results[start + i] = _decided(int(bits[i]), 63, exactly, generator)
+    bits = words >> np.uint64(1)
+    places = bits + 0.5
+    places *= 2.0**-63
+    np.log(places, out=places)
+    np.subtract(shift, places, out=places)
+    places /= g
+    results: IntArray = places.astype(np.int64)
+    places -= np.rint(places)
+    unsure = np.abs(places, out=places) <= _NEAR_JUMP / g
+    unsure |= bits < _LEAST
+    for i in np.flatnonzero(unsure).tolist():
+        if places[i] * g <= _NEAR_JUMP or places[i] * g * bits[i] <= 2:
+            results[i] = _decided(int(bits[i]), 63, exactly, generator)
+    if two_sided:
+        minus = -(words & np.uint64(1)).view(np.int64)  # of -1 all bits are set
+        results ^= minus
+        results -= minus
     return results
 
 

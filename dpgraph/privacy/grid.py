@@ -104,10 +104,14 @@ def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatAr
 
     A value that is NaN or infinite is refused; the functions that read data refuse those before.
     """
-    if not np.all(np.isfinite(values)):
+    largest = max(values.max(), -values.min()) if values.size else 0.0
+    if not math.isfinite(largest):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
-    between = np.abs(values) < _ALL_MULTIPLES * step
-    points = np.where(between, np.rint(np.where(between, values, 0.0) / step) * step, values)
+    if largest < _ALL_MULTIPLES * step:
+        points = np.rint(values / step) * step
+    else:
+        between = np.abs(values) < _ALL_MULTIPLES * step
+        points = np.where(between, np.rint(np.where(between, values, 0.0) / step) * step, values)
     return points, (values - points) / step
 
 
@@ -149,13 +153,17 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
     """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
     parts = (*terms(points), steps * step)
     with np.errstate(over="ignore"):
-        total = np.asarray(sum(parts[1:], start=parts[0]))
+        total = parts[0] + parts[1]
+        for part in parts[2:]:
+            total += part
     if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
         sizes = np.max([np.abs(part) for part in parts], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
-    return np.clip(total, -_LARGEST, _LARGEST) + 0.0
+    np.clip(total, -_LARGEST, _LARGEST, out=total)
+    total += 0.0
+    return total
 
 
 def add_on_grid(values: Terms, noise: FloatArray, unit: float) -> FloatArray:

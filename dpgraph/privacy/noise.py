@@ -51,6 +51,10 @@ class NoiseSource:
         self._generator = generator if generator is not None else _cryptographic_generator()
         self._pid = os.getpid()
 
+    def __del__(self) -> None:
+        if getattr(self, "stream", self) is None and self._pid == os.getpid():
+            _SPARE.append(self._generator)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a NoiseSource cannot be copied or pickled: two copies would draw the same noise")
 
@@ -252,8 +256,20 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
     return NoiseSource(None if rng is None else as_generator(rng), lasting=isinstance(rng, np.random.Generator))
 
 
+#: Generators that no call uses any more. To make one takes longer than to give it a new key.
+_SPARE: list[np.random.Generator] = []
+
+
 def _cryptographic_generator() -> np.random.Generator:
-    return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
+    """ChaCha with 20 rounds and a fresh key, from its beginning."""
+    try:
+        generator = _SPARE.pop()
+    except IndexError:
+        generator = np.random.Generator(ChaCha(key=0, rounds=20))
+    key = np.frombuffer(secrets.randbits(256).to_bytes(32, "little"), "<u4")
+    state = {"block": np.zeros(16, np.uint32), "keysetup": key, "ctr": np.zeros(2, np.uint64), "rounds": 20}
+    generator.bit_generator.state = {"bit_generator": ChaCha.__module__ + ".ChaCha", "state": state}
+    return generator
 
 
 def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale: float) -> FloatArray:

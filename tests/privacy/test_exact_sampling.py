@@ -109,7 +109,9 @@ def test_a_draw_is_that_of_exact_arithmetic_however_near_a_jump_it_is(rate, two_
         for word in numbers:
             for further in NEXT:
                 script, words = Scripted(*further), np.array([2 * word + 1], np.uint64)
-                drawn = exact_sampling._whole_parts(words, rate, script, two_sided=two_sided)[0]
+                drawn = (-1 if two_sided else 1) * exact_sampling._whole_parts(
+                    words, rate, script, two_sided=two_sided
+                )[0]
                 low, high = uniform(word, 63, further, script)
                 assert drawn == mpmath.floor((c - mpmath.log(high)) / g)
                 assert low > 0
@@ -125,9 +127,10 @@ def test_doubles_decide_as_exact_arithmetic_does(rate, monkeypatch):
 
 
 def test_logarithms_are_as_good_as_is_assumed():
-    """Right to 48 bits; below 2**-17 nothing is asked of them."""
-    values = (rng(13).integers(1 << 46, 1 << 63, size=3000) + 0.5) * 2.0**-63
+    """Right to 48 bits."""
+    values = (rng(13).integers(0, 1 << 63, size=4000) + 0.5) * 2.0**-63
     values[:1000] = 1 - np.cumsum(np.full(1000, 2.0**-50))
+    values[1000:2000] *= 2.0 ** -rng(14).integers(0, 62, size=1000)
     with mpmath.workdps(40):
         exact = np.array([float(mpmath.log(mpmath.mpf(value))) for value in values])
     assert np.all(np.abs(np.log(values) - exact) <= 2.0**-48 * np.abs(exact) * 1.001)
@@ -196,7 +199,8 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
     draws = discrete_gaussian(20, scale, rng(0))
     [rate] = proposed
     left = {
-        abs(y) * rate + g - y**2 / (2 * Fraction(scale) ** 2) for y, g in zip(draws.tolist(), exponents, strict=True)
+        abs(y) * rate + g - y**2 / (2 * Fraction(scale) ** 2)
+        for y, g in zip(draws.tolist(), exponents[:20], strict=True)
     }
     assert len(left) == 1, "the same for every y"
     assert min(exponents) >= 0, "a probability"

@@ -9,6 +9,7 @@ import struct
 
 import numpy as np
 import pytest
+from randomgen import ChaCha
 from scipy import stats
 
 from dpgraph.exceptions import InvalidGraphError
@@ -61,6 +62,20 @@ def test_the_default_generator_is_chacha20_with_a_fresh_key_of_256_bits(monkeypa
     stream = source.generator.bit_generator.random_raw(8 * 30).astype("<u8").tobytes()
     key = ((1 << 255) + 12345).to_bytes(32, "little")
     assert stream == b"".join(chacha20_block(key, block) for block in range(30))
+
+
+def test_a_generator_that_is_used_again_begins_with_a_fresh_key():
+    first = noise_source(None)
+    generator, key, words = first.generator, key_of(first), first.generator.bit_generator.random_raw(33)
+    first.generator.integers(0, 2**32, size=3, dtype=np.uint32)
+    del first
+    source = noise_source(None)
+    assert source.generator is generator
+    assert key_of(source) != key
+    fresh = ChaCha(key=int.from_bytes(struct.pack("<8I", *key_of(source)), "little"), rounds=20)
+    drawn = source.generator.bit_generator.random_raw(33)
+    assert np.array_equal(drawn, fresh.random_raw(33))
+    assert not np.array_equal(drawn, words)
 
 
 def test_every_call_has_its_own_key_and_all_256_bits_vary():
