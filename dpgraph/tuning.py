@@ -67,7 +67,6 @@ class Synthesis:
     assortativity: float = 0.03  # For the correlation of degrees
     tails: float = 0.08  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
-    group_power: float = 0.5  # A vertex has groups in proportion to this power of its degree
     group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
 
     @property
@@ -168,10 +167,9 @@ class Embedding:
     total_share: float = 0.005  # Share for the total weight, or for the bit that says whether degrees are uneven
     # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
     side_share: float = 0.02
-    # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
+    # regularization="auto" is this many average degrees, for products of a single vector 2 epsilon times as many, up to
+    # four times; > 0. Large values make all rows alike
     regularization: float = 16.0
-    # For products of a single vector it grows with epsilon, to this many at epsilon = 2; > 0
-    vector_regularization: float = 64.0
     # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
     little_noise: float = 0.012
     answers_find: float = 2.2  # Answers if theirs is; > 0
@@ -186,8 +184,8 @@ class EmbeddingRule:
     uneven_ratio: float = 8.0  # Where degrees are uneven; beyond, both reasons are needed; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
-    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
+    # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; > 0
+    vector_by_residual: float = 1.5
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1

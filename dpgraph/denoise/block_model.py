@@ -146,7 +146,7 @@ def _memberships(
     """
     n, K, rest = degrees.size, len(mixture), min(1.0, max(2.0 - tightness, 0.0))
     typical = max(degree_of_an_end(degrees), 1.0)
-    groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
+    groups = np.maximum((degrees / typical) ** (rest / 2) / min(tightness, 1.0), 1.0)
     share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
     own = np.maximum(np.rint(inside / share), 1.0)
     own_share = inside / own

@@ -97,7 +97,7 @@ def test_auto_takes_the_same_mechanism_on_neighbours_when_the_residual_of_the_de
 
     Here nothing else decides: products hardly find any vector that degrees do not show.
     """
-    monkeypatch.setattr(rule, "EMBEDDING_RULE", dataclasses.replace(rule.EMBEDDING_RULE, vector_by_answers=0.0))
+    monkeypatch.setattr(rule, "EMBEDDING_RULE", dataclasses.replace(rule.EMBEDDING_RULE, vector_by_residual=0.0))
     asked, moved = {}, 0.0
     for label, loss in replayed_residuals():
         assert "squared residual of degrees" in loss.lines

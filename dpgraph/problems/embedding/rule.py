@@ -72,7 +72,7 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > quotient
+    is_hidden = epsilon >= 2 * EMBEDDING_RULE.vector_by_residual or counts > quotient
     is_found = answers < EMBEDDING.answers_find * quotient
     return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 

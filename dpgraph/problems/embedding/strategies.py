@@ -253,7 +253,7 @@ def release_vector(
     What is released is an eigenvector of the normalized matrix, which is one of the adjacency matrix as far as tau is
     large. At small epsilon noise is what hurts, and a smaller tau holds back the vertices of largest degree.
     """
-    multiple = max(EMBEDDING.regularization, EMBEDDING.vector_regularization * min(call.epsilon / 2, 1.0))
+    multiple = EMBEDDING.regularization * min(max(2 * call.epsilon, 1.0), 4.0)
     tau = regularize(regularization, start.mean_degree, graph.max_weight, multiple)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=True)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
@@ -319,7 +319,8 @@ def _by_answers(
     edge = 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if facts.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > edge)), 1)
+        # An eigenvalue of noise alone is seldom beyond that (C. Tracy, H. Widom 1996: rows of equal noise).
+        kept = max(int(np.sum(np.abs(values) > (1 + 2 * n ** (-2 / 3)) * edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
     noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
