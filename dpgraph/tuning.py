@@ -179,9 +179,9 @@ class Embedding:
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
-    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven; > 0
+    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven, and
+    # twice as much where degrees are uneven; beyond, both reasons are needed; > 0
     few_ratio: float = 4.0
-    uneven_ratio: float = 8.0  # Where degrees are uneven; beyond, both reasons are needed; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
     # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; > 0

@@ -160,7 +160,6 @@ ABLATIONS = [
     numbers(E, "1", (*GAP, *STABLE), typical_coherence=1.0),
     numbers(E, "0: refined whatever the noise", ANSWERS, little_noise=0.0),
     numbers(RULE, "infinity: either reason is enough", AUTO, few_ratio=1e9),
-    numbers(RULE, "infinity: unevenness is enough", AUTO, uneven_ratio=1e9),
     numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
     numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
     numbers(RULE, "0: whether answers find anything or not", AUTO, visible=0.0),

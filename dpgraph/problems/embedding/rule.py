@@ -97,7 +97,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
     missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
     one = excess if ratio > rule.few_ratio else max(excess, missing)
-    reason = min(excess, missing) if ratio > rule.uneven_ratio else one
+    reason = min(excess, missing) if ratio > 2 * rule.few_ratio else one
     bound = sensitivity.degree_excess(w, share)
     measurement = Measurement("choice by degrees", np.array([min(found, reason)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number
