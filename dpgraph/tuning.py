@@ -16,10 +16,11 @@ from typing import Final
 
 
 @dataclass(frozen=True)
-class Shares:
-    """A share that several releases have."""
+class Common:
+    """What several releases have in common."""
 
-    beside: float = 0.05  # For what stands beside the main release: degrees of cuts, labels and vectors, a density
+    share: float = 0.05  # Share for what stands beside the main release: degrees, a density, weights of candidates
+    clear: float = 4.0  # Numbers that differ by so many standard deviations of their noise are different; > 0
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,16 @@ class Synthesis:
     ca-HepPh); the other six judge them.
     """
 
-    edges: float = 0.015  # For the count of edges
-    triangles: float = 0.06  # For the count of triangles
-    clustering: float = 0.03  # For the clustering coefficients
-    assortativity: float = 0.03  # For the correlation of degrees
+    # For the clustering coefficients and for the correlation of degrees; twice for triangles, half for edges
+    number: float = 0.03
     tails: float = 0.08  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
     group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
 
     @property
     def of_numbers(self) -> tuple[float, ...]:
-        """Shares of all numbers."""
-        return self.edges, self.tails, self.triangles, self.clustering, self.assortativity
+        """Shares of edges, degree distribution, triangles, clustering and correlation."""
+        return self.number / 2, self.tails, 2 * self.number, self.number, self.number
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,6 @@ class AnswerRule:
     # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
     edges_per_noise: float = 5 / 3
     communities: int = 8  # Communities count as so many labels; >= 3
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Labels where whole tables are private (releases.sweeps.tables); see benchmarks.ablations."""
-
-    choice_share: float = 0.03 / 0.975  # Share for the weights of all candidates, of what is left beside two totals
-    # Standard deviations of a noisy weight by which a candidate must be better than the labels that are there; >= 0
-    clearly: float = 4.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +137,6 @@ class GapTest:
     """Gap and coherence certified one after the other (releases.eigenspaces.gap_test)."""
 
     spectrum_share: float = 0.4  # Share for the spectrum
-    accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
 
 
 @dataclass(frozen=True)
@@ -155,7 +144,6 @@ class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
-    accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
 
 
@@ -163,7 +151,6 @@ class StabilityTest:
 class Embedding:
     """Private embeddings: shares and guesses (problems.embedding)."""
 
-    typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
     total_share: float = 0.005  # Share for the total weight, or for the bit that says whether degrees are uneven
     # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
     side_share: float = 0.02
@@ -206,7 +193,6 @@ class Tails:
     """The rate at which vertices of degree k are expected (denoise.degree_tails); see benchmarks.ablations."""
 
     window: float = 0.125  # It is the mean over degrees up to this part of k away; in (0, 1)
-    clear_step: float = 4.0  # A number so many standard deviations away from its rate is no part of it; > 0
 
 
 @dataclass(frozen=True)
@@ -227,15 +213,13 @@ class Similarities:
 
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
-    least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
 
 
-SHARES: Final = Shares()
+COMMON: Final = Common()
 SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
 SYNTHESIS: Final = Synthesis()
 ANSWER_RULE: Final = AnswerRule()
-TABLES: Final = Tables()
 POWER: Final = Power()
 KRYLOV: Final = Krylov()
 VECTOR: Final = Vector()

@@ -157,7 +157,6 @@ ABLATIONS = [
     numbers(R, "0.03", (*VECTOR, *FAR), share=0.03),
     numbers(E, "0.05", (*GAP, *STABLE), side_share=0.05),
     numbers(E, "0.02", VECTOR, total_share=0.02),
-    numbers(E, "1", (*GAP, *STABLE), typical_coherence=1.0),
     numbers(E, "0: refined whatever the noise", ANSWERS, little_noise=0.0),
     numbers(RULE, "infinity: either reason is enough", AUTO, few_ratio=1e9),
     numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
@@ -167,8 +166,6 @@ ABLATIONS = [
     numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_residual=1e9),
     numbers(RULE, "0", AUTO_VECTOR, vector_column=0.0),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),
-    numbers(T.GAP_TEST, "2", (*GAP, *BY_RANK), accepted_noise=2.0),
     numbers(T.STABILITY_TEST, "0.4, as the gap test", STABLE, spectrum_share=0.4),
-    numbers(T.STABILITY_TEST, "0", BY_RANK, accepted_value=0.0),
     numbers(T.STABILITY_TEST, "1/2", STABLE, gap_share=0.5),
 ]  # fmt: skip

@@ -138,7 +138,7 @@ def release_normalized_adjacency(
     operator = normalized_operator(graph, graph.degrees() + tau)
     flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
     guess = Guess(
-        lambda r: EMBEDDING.typical_coherence * math.sqrt(r / (n * flat)),
+        lambda r: math.sqrt(r / (n * flat)),  # as if all rows had the same norm
         max(float(shrunken_degrees(degrees, mean_degree, std, w).max()), w),
     )
     ranks = check_rank(options.rank, n, options.max_rank, least=least_rank)

@@ -30,7 +30,7 @@ from dpgraph.releases.sweeps.iteration import (
     row_blocks,
 )
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import SHARES
+from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
 #: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
@@ -53,7 +53,7 @@ def release_core_iterates(
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     repeats = number_of_queries(oracle, w, mean_degree, epsilon)
-    for_degrees, call = call.split(SHARES.beside, 1 - SHARES.beside)
+    for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
