@@ -13,8 +13,10 @@ def matrix(G, sign):
     return nx.to_scipy_sparse_array(G, weight=None, dtype=float, format="csr") * sign
 
 
-def multilevel_cut(A, *given):
-    return multilevel.multilevel_cut(Rows.of(A), *given)
+def multilevel_cut(A, imbalance, rng, parents=None):
+    return multilevel.multilevel_cut(
+        Rows.of(A), imbalance, rng, np.empty((A.shape[0], 0)) if parents is None else parents
+    )
 
 
 def crossing(A, x):

@@ -7,7 +7,6 @@ vertices (Kernighan, Lin 1970).
 import itertools
 import math
 import time
-from typing import cast
 
 import numpy as np
 
@@ -39,6 +38,7 @@ _PRICE = 0.1
 _SWEEPS = 200
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
 _SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
+_PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
@@ -59,9 +59,7 @@ def solve_bisection(
         known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     began = time.monotonic()
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
-    penalised, penalty, root = cast("CutObjective", objective), 0.0, free
-    if 2.0 * time.monotonic() - began < watch.until(1.0):  # else there is no time for another one
-        penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
+    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
     cuts = known_cuts
     if not known_cuts.size or not watch.done():
         rounded = round_root(objective, root, options, generator)
@@ -108,17 +106,17 @@ def _balanced_relaxation(
     free: LowRankSolution,
     largest: int,
     rng: np.random.Generator,
-    tol: float | None,
     watch: Watch,
+    began: float,
 ) -> tuple[CutObjective, float, LowRankSolution]:
     """Objective with the penalty of the least bound, the multiplier of the constraint; the penalty; the relaxation.
 
     The bound is convex in the penalty, with the derivative ``k^2 - |sum V|^2``, whose sign says on which side the
     optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: once that
     is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
-    too costly; the tolerance allows for that.
+    too costly; the tolerance allows for that. `free` was begun at `began`: another one may take as long.
     """
-    n, deadline = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES)
+    n, deadline, end, tol = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES), watch.until(1.0), watch.options.tol
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
     best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
     root, penalty, lower, upper = free, 0.0, 0.0, math.inf
@@ -127,8 +125,11 @@ def _balanced_relaxation(
         total = root.vectors.sum(axis=0)
         surplus = float(total @ total) - largest**2
         worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
-        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done() or time.monotonic() > deadline:
+        now = time.monotonic()
+        late = watch.done() or now > deadline or 2.0 * now - began >= end
+        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or late:
             break
+        began = now
         lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
         penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
@@ -188,11 +189,11 @@ def _search(
 ) -> FloatArray:
     """The best of `cuts`, multilevel ones, and annealed ones: as many as take a few seconds, or until the deadline.
 
-    Once there are as many as are kept, every other multilevel cut combines two of them. The best is annealed from a
-    random temperature; each time in vain twice as many multilevel cuts come before the next, up to as many as are kept,
-    as annealing suits graphs with hubs and not meshes.
+    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
+    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
+    many as are kept, as annealing suits graphs with hubs and not meshes.
     """
-    keep, most, sweeps = watch.options.starts, math.inf, watch.options.sweeps
+    keep, most, sweeps = 2 * watch.options.starts, math.inf, watch.options.sweeps
     if deadline == math.inf:
         affordable = _ENTRIES / (objective.n_vertices + objective.matrix.nnz)
         most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
@@ -203,11 +204,9 @@ def _search(
             hot = rng.uniform(_WARM, _HOT)
             cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
         else:
-            combined = number > keep and cuts.shape[1] > 1 and number % 2 == 1
-            parents = cuts[:, rng.choice(cuts.shape[1], 2, replace=False)] if combined else None
-            cut = multilevel_cut(objective.rows, largest, rng, parents)
-        if np.all(np.abs(cut @ cuts) < cut.size):  # a new one
-            cuts = best_columns(objective, np.column_stack([cuts, cut]), keep)
+            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number > keep else 0
+            cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
+        cuts = best_columns(objective, _entered(objective, cuts, cut, keep), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
@@ -215,6 +214,20 @@ def _search(
         if 2.0 * time.monotonic() - began >= deadline or number >= most:  # another one would end too late
             break
     return cuts
+
+
+def _entered(objective: SparseObjective, cuts: FloatArray, cut: FloatArray, keep: int) -> FloatArray:
+    """The cuts with a new one; once they are `keep`, in place of the most similar one of those that are no better.
+
+    So those kept stay different, and there is something to combine (Sanders, Schulz 2012).
+    """
+    alike = np.abs(cut @ cuts)
+    if np.any(alike == cut.size):
+        return cuts
+    if cuts.shape[1] < keep:
+        return np.column_stack([cuts, cut])
+    alike[objective.values(cuts) > objective.cut_value(cut)] = -1.0
+    return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:

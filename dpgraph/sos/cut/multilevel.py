@@ -28,15 +28,13 @@ _PATIENCE_SHARE = 0.01
 _STEPS = 2**14  # of the gain, where weights differ by more
 
 
-def multilevel_cut(
-    rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray | None = None
-) -> FloatArray:
+def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray) -> FloatArray:
     """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
 
-    With `parents`, cuts in columns, it merges what they agree on, and starts from them besides.
+    It merges what the `parents`, cuts in columns, agree on, and starts from them besides.
     """
     n = rows.indptr.size - 1
-    given = np.empty((n, 0)) if parents is None else np.ascontiguousarray(parents)  # one type of arrays
+    given = np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
     while levels[-1][1].size > _COARSEST:
@@ -55,7 +53,8 @@ def multilevel_cut(
         masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
         levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
-        first = np.unique(group, return_index=True)[1]
+        first = np.empty(count, dtype=np.int64)
+        first[group] = np.arange(group.size)  # any vertex of each group
         given = signs[first, None] * given[first]
     A, sizes = levels.pop()
     cuts = np.column_stack([given, np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)])
