@@ -55,7 +55,7 @@ class Communities:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Shares of a synthetic graph (problems.synthesis), and its groups (denoise.block_model); see benchmarks.ablations.
+    """Shares of a synthetic graph (problems.synthesis); see benchmarks.ablations.
 
     The rest of the budget is for communities. Shares of numbers are divided by the root of epsilon where it exceeds 1.
     All were chosen on six graphs of the table (fb100-Caltech36, fb100-Rice31, ca-GrQc, wiki-Vote, lastfm-asia,
@@ -66,7 +66,6 @@ class Synthesis:
     number: float = 0.03
     tails: float = 0.08  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
-    group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
 
     @property
     def of_numbers(self) -> tuple[float, ...]:
