@@ -301,7 +301,8 @@ def _by_answers(
 ) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair; everything else is computed from the answers.
 
-    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most eight; `regularization`
+    `rank` "auto" keeps the eigenvalues that stand out of the noise and of a graph of independent edges, at least one
+    and at most eight; `regularization`
     "auto" is a multiple of the average degree of the answers. Eigenvectors are estimated by message passing, where
     there are rows enough.
     """
@@ -319,8 +320,10 @@ def _by_answers(
     edge = 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if facts.rank == "auto":
-        # An eigenvalue of noise alone is seldom beyond that (C. Tracy, H. Widom 1996: rows of equal noise).
-        kept = max(int(np.sum(np.abs(values) > (1 + 2 * n ** (-2 / 3)) * edge)), 1)
+        # The eigenvalues of noise and of a graph without structure are seldom beyond that (C. Tracy, H. Widom 1996).
+        density = min(max(float(degrees.mean()) / (n * graph.max_weight), 0.0), 1.0)
+        bulk = math.sqrt(1 + graph.max_weight**2 * density * (1 - density) / variance) * edge
+        kept = max(int(np.sum(np.abs(values) > (1 + 2 * n ** (-2 / 3)) * bulk)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
     noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
