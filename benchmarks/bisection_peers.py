@@ -120,7 +120,8 @@ def geometric(rng: Random, n: int) -> sparse.csr_array:
 def solid(rng: Random, n: int) -> sparse.csr_array:
     """A grid of three dimensions."""
     side = round(n ** (1 / 3))
-    ids = np.arange(side * (side + rng.integers(4)) * (side - rng.integers(3))).reshape(side, -1, side)
+    shape = side, side + int(rng.integers(4)), side - int(rng.integers(3))
+    ids = np.arange(np.prod(shape)).reshape(shape)
     return graph(ids.size, *lattice(ids, (1, 0, 0), (0, 1, 0), (0, 0, 1)))
 
 

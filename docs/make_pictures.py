@@ -70,6 +70,8 @@ def published_values() -> None:
     G = datasets.load("planted-cut")
     cut = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, rng=0)
     save("cut", plot.plot_cut(cut, title="planted-cut"))
+    spectrum = dpgraph.private_spectrum(G, 6, epsilon=2.0, delta=DELTA, rng=0)
+    save("spectrum", plot.plot_spectrum(spectrum, title="planted-cut"))
     friends = nx.random_partition_graph([180, 120, 120, 80, 60, 40], 0.25, 0.01, seed=1)
     communities = dpgraph.private_communities(friends, epsilon=3.0, rng=0)
     save("communities", plot.plot_communities(communities, title="planted groups"))
@@ -77,6 +79,13 @@ def published_values() -> None:
     save("twin", plot.plot_graph(dpgraph.private_synthetic_graph(friends, epsilon=3.0, rng=0), title="planted groups"))
     degrees = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(4000, 20, seed=2), epsilon=1.0, rng=0)
     save("degrees", plot.plot_degree_distribution(degrees, title="preferential attachment"))
+    ages, hours = ["under 30", "30 to 60", "over 60"], ["none", "1 to 3", "over 3"]
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 3, 2000)
+    exercise = np.clip(age + rng.integers(-1, 2, 2000), 0, 2)
+    survey = np.array([[ages[a], hours[h]] for a, h in zip(age, 2 - exercise, strict=True)], dtype=object)
+    answers = dpgraph.private_marginals(survey, 2, epsilon=1.0, delta=DELTA, categories={0: ages, 1: hours}, rng=0)
+    save("marginal", plot.plot_marginal(answers, [0, 1], names=["age", "hours of sport a week"]))
 
 
 def cut_shares(graph: object, epsilon: float, runs: int, **options: object) -> tuple[float, float, int]:

@@ -95,7 +95,7 @@ class Kernel:
     @property
     def compiled(self) -> bool:
         """Whether this process has compiled or read it."""
-        return "dispatcher" in vars(self) and bool(self.dispatcher.signatures)
+        return "dispatcher" in vars(self) and bool(self.dispatcher.overloads)
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:

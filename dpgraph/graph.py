@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.some_rows import SomeRows, row_counts, row_products
 from dpgraph.threads import Stop, on_threads, thread_count
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
@@ -19,8 +19,6 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 WEIGHT_BITS = 20
 #: Rows of a matrix whose entries are counted at a time.
 _AT_A_TIME = 2**14
-#: Up to so many rows, numpy takes them in a fifth to a half of the time of scipy, which checks every index.
-_FEW = 2**6
 #: From so many rows on, a product takes all cores: it is then a hundred times as long as a thread takes to start.
 _MANY = 10**5
 
@@ -112,11 +110,11 @@ class Graph:
 
     def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
         """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
-        return row_products(taken_rows(self.adjacency, rows), block, centre)
+        return row_products(SomeRows.of(self.adjacency, rows), block, centre)
 
-    def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
+    def count_rows(self, rows: IntArray, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
-        return row_counts(taken_rows(self.adjacency, rows), labels, count)
+        return row_counts(SomeRows.of(self.adjacency, rows), labels, count)
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""
@@ -192,9 +190,6 @@ def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
     return np.asarray(sides == 1)
 
 
-# --- sums over some rows, at a cost of their entries: exact, in any order, of weights on their grid -------------------
-
-
 def product(A: sparse.csr_array, X: FloatArray) -> FloatArray:
     """``A @ X``, on all cores where it pays. A row of it is a sum of its own: the bits do not depend on how many."""
     parts = thread_count() if A.shape[0] >= _MANY else 1
@@ -209,49 +204,6 @@ def product(A: sparse.csr_array, X: FloatArray) -> FloatArray:
 
     on_threads(multiply, ends[:-1], ends[1:])
     return found
-
-
-def taken_rows(A: sparse.csr_array, rows: IntArray) -> sparse.csr_array | Rows:
-    """``A[rows]``."""
-    if rows.size > _FEW:
-        return sparse.csr_array(A[rows])
-    starts = A.indptr[rows]
-    lengths = A.indptr[rows + 1] - starts
-    indptr = np.zeros(rows.size + 1, dtype=A.indptr.dtype)
-    np.cumsum(lengths, out=indptr[1:])
-    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-    return Rows(indptr, A.indices[places], A.data[places])
-
-
-def row_products(rows: sparse.csr_array | Rows, X: NDArray[np.floating], centre: float = 0.0) -> FloatArray:
-    """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
-    if not centre and not isinstance(rows, Rows):
-        return np.asarray(rows @ X)
-    here = X[rows.indices].astype(np.float64, copy=False)
-    if centre:
-        here -= centre * here.any(axis=1, keepdims=True)
-    if isinstance(rows, Rows):
-        return _sums(here * rows.data[:, None], rows.indptr)
-    places = np.arange(here.shape[0], dtype=rows.indices.dtype)
-    return np.asarray(sparse.csr_array((rows.data, places, rows.indptr), (rows.shape[0], len(here))) @ here)
-
-
-def _sums(terms: FloatArray, indptr: NDArray[np.integer]) -> FloatArray:
-    """Sums of the terms of each row; reduceat would give a row without any the term of the next."""
-    found = np.zeros((indptr.size - 1, terms.shape[1]))
-    some = np.flatnonzero(np.diff(indptr))
-    if some.size:
-        found[some] = np.add.reduceat(terms, indptr[some])
-    return found
-
-
-def row_counts(rows: sparse.csr_array | Rows, labels: NDArray[np.integer], count: int) -> FloatArray:
-    """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
-    number = rows.indptr.size - 1
-    place = np.repeat(np.arange(number) * (count + 1) + 1, np.diff(rows.indptr))
-    place += labels[rows.indices]
-    found = np.bincount(place, weights=rows.data, minlength=number * (count + 1))
-    return np.ascontiguousarray(found.reshape(-1, count + 1)[:, 1:])
 
 
 def label_weights(

@@ -48,6 +48,7 @@ class Communities:
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
     third_sweep: float = 6.0  # From so many on there is a third one; > 2
+    apart: float = 1.3  # Before the last sweep labels are merged at this times the resolution; >= 1
     head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 3.5
@@ -79,7 +80,9 @@ class AnswerRule:
 
     # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
     edges_per_noise: float = 5 / 3
-    communities: int = 8  # Communities count as so many labels; >= 3
+    communities: int = 3  # Communities count as so many labels; >= 3
+    few: int = 500  # Of so many vertices at most, sums of answers over a community are precise, and no core stands out
+    few_communities: int = 8  # Then communities count as so many labels
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, nam
 
 @each(
     "command",
-    ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "communities", "count", "benchmark"],
+    ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "communities", "count", "benchmark"],
     parts=2,
 )
 def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_path, command):

@@ -25,6 +25,21 @@ def rows(path):
         return list(csv.reader(stream))
 
 
+@pytest.fixture
+def survey(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "survey.csv"
+    lines = [
+        f"{smoker},{sleep},{sport}"
+        for smoker, sleep, sport in zip(
+            rng.integers(0, 2, 300), rng.choice(["bad", "good"], 300), rng.integers(0, 2, 300), strict=True
+        )
+    ]
+    path.write_text("\n".join(["smoker,sleep,sport", *lines]) + "\n")
+    (tmp_path / "values.json").write_text('{"sleep": ["bad", "good", "none"]}')
+    return path
+
+
 # --- graphs ------------------------------------------------------------------------------------------------------
 
 
@@ -169,13 +184,130 @@ def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["result"]["triangles"] == model.triangles
 
 
+# --- constraints -------------------------------------------------------------------------------------------------
+
+
+def test_csp_colours_a_graph(run, tmp_path):
+    output, report = tmp_path / "colours.csv", tmp_path / "r.json"
+    arguments = ["--colours", 3, "--seed", 1, "--output", output, "--report", report]
+    status, out, err = run("csp", "planted-cut", "--epsilon", 4, "--delta", 1e-6, *arguments)
+    assert (status, err) == (0, "")
+    table = rows(output)
+    assert table[0] == ["variable", "label"]
+    assert {label for _, label in table[1:]} == {"0", "1", "2"}
+    assert "weight earned" in out
+    assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
+
+
+def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
+    names = [f"talk {i}" for i in range(40)]
+    clash = [{"u": u, "v": v, "relation": [[0, 1], [1, 0]]} for i, u in enumerate(names) for v in names[i % 2 :: 2]]
+    clash = [constraint for constraint in clash if constraint["u"] != constraint["v"]]
+    path, output = tmp_path / "schedule.json", tmp_path / "slots.csv"
+    path.write_text(json.dumps({"variables": names, "alphabet": ["morning", "evening"], "constraints": clash}))
+    assert run("csp", path, "--epsilon", 8, "--delta", 1e-6, "--output", output)[0] == 0
+    assert [name for name, _ in rows(output)[1:]] == names
+    assert {slot for _, slot in rows(output)[1:]} <= {"morning", "evening"}
+
+
+@each(
+    "content",
+    [
+        "{}",
+        "[1]",
+        "no json",
+        '{"variables": ["secret"], "alphabet": ["a", "b"], "constraints": [{"u": "secret"}]}',
+        '{"variables": 2, "alphabet": 2, "constraints": [{"u": 0, "v": 1, "relation": [[-73519, 0], [0, 0]]}]}',
+    ],
+    parts=2,
+)
+def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path, content):
+    path = tmp_path / "p.json"
+    path.write_text(content)
+    status, out, err = run("csp", path, *PRIVACY)
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert "p.json" in err
+    assert "secret" not in err
+    assert "-73519" not in err
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+def test_covariance_writes_the_private_matrix_with_column_names(run, tmp_path):
+    data = np.random.default_rng(0).normal(size=(2000, 3)) * [0.4, 0.2, 0.1]
+    path, output, report = tmp_path / "x.csv", tmp_path / "c.csv", tmp_path / "r.json"
+    np.savetxt(path, data, delimiter=",", header="a,b,c", comments="")
+    status, out, err = run("covariance", path, "--epsilon", 2, "--seed", 4, "--output", output, "--report", report)
+    assert (status, err) == (0, "")
+    assert "delta = 0" in out
+    table = rows(output)
+    assert table[0] == ["", "a", "b", "c"]
+    matrix = np.array([[float(x) for x in row[1:]] for row in table[1:]])
+    np.testing.assert_array_equal(matrix, dpgraph.private_covariance(data, epsilon=2.0, rng=4).matrix)
+    content = json.loads(report.read_text())
+    assert content["table"] == {"source": str(path), "columns": ["a", "b", "c"]}
+    assert content["result"]["matrix"] == matrix.tolist()
+
+
+def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_the_table_is_opened(run, tmp_path):
+    secret = ["--epsilon", 1, "--adjacency", "add-remove", "--seed", 1]
+    status, out, err = run("covariance", "there-is-no-such.csv", *secret)
+    assert (status, out) == (2, "")
+    assert "--records" in err
+    ledgers = []
+    for rows in (40, 41):
+        np.save(tmp_path / "x.npy", np.ones((rows, 2)))
+        status, out, _ = run("covariance", tmp_path / "x.npy", *secret, "--records", 50)
+        assert status == 0
+        ledgers.append(out.splitlines()[-4:])
+    assert ledgers[0] == ledgers[1]
+
+
+def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
+    output, picture, report = tmp_path / "t.csv", tmp_path / "t.png", tmp_path / "r.json"
+    arguments = ["--output", output, "--plot", picture, "--pair", "sleep", "sport", "--report", report]
+    status, out, err = run("marginals", survey, *PRIVACY, "--categories", tmp_path / "values.json", *arguments)
+    assert (status, err) == (0, "")
+    cells = {(columns, values): float(count) for columns, values, count in rows(output)[1:]}
+    assert len(cells) == (2 + 3 + 2) + (6 + 4 + 6)
+    assert ("smoker x sleep", "1 x none") in cells
+    totals = [sum(c for (columns, _), c in cells.items() if columns == name) for name in ("smoker", "sleep x sport")]
+    np.testing.assert_allclose(totals, 300, rtol=1e-6)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "root mean square" in out
+    assert json.loads(report.read_text())["result"]["count"] == 300
+
+
+@each(
+    "command, content, words",
+    [
+        (["covariance", "--epsilon", "1"], "a,b\n1,secret\n", "numbers"),
+        (["covariance", "--epsilon", "1"], "a,a\n1,2\n", "differ"),
+        (["covariance", "--epsilon", "1"], "a,b\n1\n", "another length"),
+        (["covariance", "--epsilon", "1"], "", "header"),
+        (["marginals", *PRIVACY], "a,b\n1,secret\n", "0 and 1"),
+        (["marginals", *PRIVACY, "--plot", "x.png"], "a,b\n1,0\n", "--pair"),
+        (["marginals", *PRIVACY, "--plot", "x.png", "--pair", "a", "z"], "a,b\n1,0\n", "'z'"),
+    ],
+    parts=2,
+)
+def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, command, content, words):
+    path = tmp_path / "x.csv"
+    path.write_text(content)
+    status, out, err = run(command[0], path, *command[1:])
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert words in err
+    assert "secret" not in err
+
+
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
 EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize", "report"]
 
 
-@each("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", *EVERYDAY], parts=2)
+@each("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY], parts=2)
 def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     size = ["--nodes", 500, "--average-degree", 100]
     status, out, err = run(command, "there-is-no-such.txt", *PRIVACY, "--dry-run", *size)

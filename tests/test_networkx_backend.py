@@ -26,7 +26,7 @@ from tests.about import each
 #: Some are as new as networkx 3.6.
 FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
 COMMUNITIES = [name for name in FUNCTIONS if name.endswith("_communities")]
-SPLIT = ("conductance", "normalized_cut_size")
+SPLIT = ("conductance", "edge_expansion", "mixing_expansion", "normalized_cut_size")
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 #: At this epsilon the noise of a count is far below 1/2 and rounding recovers the exact count.
 LOUD = {"epsilon": 1e4, "delta": 1e-6}
@@ -53,6 +53,8 @@ def call(name, G, **more):
         **{one: {"S": nodes} for one in (*SPLIT, "cut_size", "volume")},
         "density": {"nodes": nodes},
         "modularity": {"communities": [set(nodes), set(G) - set(nodes)]},
+        "adjacency_spectrum": {"weight": None},
+        "laplacian_spectrum": {"weight": None},
         "spectral_bisection": {"weight": None, "normalized": True},
         "kernighan_lin_bisection": {"weight": None},
         "partition_quality": {"partition": [set(nodes), set(G) - set(nodes)]},
@@ -168,7 +170,7 @@ def test_answers_are_possible_on_five_isolated_vertices():
 def test_a_name_that_no_vertex_has_costs_nothing():
     budget = {"backend": "dpgraph", "accountant": dpgraph.PrivacyAccountant(epsilon=1.0), "epsilon": 1.0}
     G = nx.karate_club_graph()
-    calls = nx.cut_size, nx.volume, nx.conductance, nx.bipartite.density
+    calls = nx.cut_size, nx.volume, nx.conductance, nx.mixing_expansion, nx.edge_expansion, nx.bipartite.density
     for call in calls:
         with pytest.raises(InvalidParameterError, match=r"1 of 2 are none\. Nothing was spent"):
             call(G, [0, "John A"], **budget)
@@ -186,7 +188,7 @@ def test_directed_graphs_are_told_what_a_function_of_networkx_takes():
 @each("more, name", list(itertools.product([{}, {"T": range(10, 45)}], SPLIT)), parts=2)
 def test_quotients_are_those_of_networkx_when_the_noise_is_negligible(name, more):
     function = getattr(nx, name)
-    for weight in (None, "weight"):
+    for weight in (None,) if name == "mixing_expansion" else (None, "weight"):
         G, public = graph(), {"weight": weight, **more}
         nx.set_edge_attributes(G, {edge: 0.5 + (k % 3) / 4 for k, edge in enumerate(G.edges)}, "weight")
         exact = function(G, range(20), **public)

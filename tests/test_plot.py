@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph import plot
+from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.graph import vertex_sets
 from dpgraph.plot.panels import Panel
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.problems.records.marginals import private_marginals
 from dpgraph.results.labels import PrivateCutResult
 
 pytest.importorskip("matplotlib")
@@ -109,6 +110,22 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         plot.plot_cut(result_with([0, 1]))
 
 
+# --- spectra, curves, traces, tables ---------------------------------------------------------------------------
+
+
+def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
+    G = datasets.load("planted-cut")
+    result = dpgraph.private_spectrum(G, 5, epsilon=2.0, delta=1e-6, rng=0)
+    figure = plot.plot_spectrum(result, title="office")
+    shown = texts(figure)
+    assert all(word in shown for word in ("office", "ε = 2", "τ = ", "SEEDED", "noise, 95 %"))
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), result.values)
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(result.values.max() + 1.959963985 * result.std)
+    assert plot.figure_bytes(figure).startswith(PNG)
+
+
 # --- communities and degree distributions --------------------------------------------------------------------------
 
 
@@ -174,6 +191,9 @@ def pictures_of_odd_names():
     """Every picture, with such a name wherever it takes one."""
     G = nx.path_graph(4)
     noise = {"epsilon": 4.0, "rng": 0}
+    table = private_marginals(
+        np.array([[ODD, 0]] * 20, dtype=object), 2, categories={0: [ODD, "b"]}, epsilon=9.0, rng=0
+    )
     communities = dpgraph.private_communities(G, communities=2, **noise)
     return {
         "plot_benchmark": plot.plot_benchmark([[Panel(ODD, "share", True, {ODD: [(1, 0.6, 0.1)]}, {})]]),
@@ -183,7 +203,9 @@ def pictures_of_odd_names():
             dpgraph.private_degree_distribution(G, **noise), title=ODD
         ),
         "plot_graph": plot.plot_graph(communities, title=ODD),
+        "plot_marginal": plot.plot_marginal(table, [0, 1], names=[ODD, ODD]),
         "plot_report": plot.plot_report(dpgraph.report(G, title=ODD, **noise)),
+        "plot_spectrum": plot.plot_spectrum(dpgraph.private_spectrum(G, 2, delta=1e-6, **noise), title=ODD),
     }
 
 

@@ -152,7 +152,7 @@ def test_directed_files_and_weights_of_formats(tmp_path):
         datasets.read_sparse(tmp_path / "g.graphml")
 
 
-@each("command, name", list(itertools.product(["degrees", "max-cut"], ["pairs", "DOT", "a matrix"])), parts=2)
+@each("command, name", list(itertools.product(["degrees", "max-cut", "csp"], ["pairs", "DOT", "a matrix"])), parts=2)
 def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     text, word = (TEXTS | ROWS)[name]
     (path := tmp_path / "graph.txt").write_bytes(text)
@@ -219,6 +219,26 @@ def test_gml_is_read_below_comments_and_its_first_lines(tmp_path):
         path.write_text(above + gml)
         assert len(datasets.read_sparse(path)[1]) == 6
         refused(lambda: datasets.read_sparse(path, format="edgelist"), "GML")
+
+
+@each("text", [TEXTS["pairs"][0], READ["GraphML"][0], READ["Matrix Market"][0]], parts=2)
+def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
+    path = tmp_path / "table.csv"
+    path.write_bytes(text)
+    for command in ("covariance", "marginals"):
+        assert main([command, str(path), "--epsilon", "1"]) == 2
+        out, err = capsys.readouterr()
+        assert "which is not read here" in err
+        assert not any(secret in out + err for secret in SECRETS)
+
+
+@each("header, fits", [("41200.5,7", False), ("0,1", True), ("1,2", True), ("2019,2020", True), ("a,7", True)], parts=2)
+def test_a_record_is_not_published_as_names_of_columns(tmp_path, capsys, header, fits):
+    path = tmp_path / "table.csv"
+    path.write_text(header + "\n1,2\n3,4\n")
+    assert main(["covariance", str(path), "--epsilon", "1", "--seed", "0"]) == (0 if fits else 2)
+    out, err = capsys.readouterr()
+    assert "41200" not in out + err
 
 
 def test_tables_on_dask_are_not_made_of_it(tmp_path):

@@ -219,6 +219,7 @@ LINES = [
 
 def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
     files = {
         "mails.csv": "From Address;To Address\nAnn;bob\n;cem\n",
         "names.csv": "sender,recipient\nAnn,bob\nbob,cem\nzoran,ann\n",

@@ -15,7 +15,12 @@ and no other nonzero entries. Also alpha_i <= alpha := (w/(m+w)) / (1 + sqrt(m/(
 
 import math
 
+import numpy as np
+
 from dpgraph.exceptions import InvalidParameterError
+
+#: LAPACK's symmetric eigenvalues err by at most this many units of rounding, times n and the norm of the matrix.
+_BACKWARD_ERROR = 10.0
 
 
 def alpha(max_weight: float, lower: float) -> float:
@@ -200,6 +205,29 @@ def general_log_coherence(sensitivity: float, gap: float, computed: float = 0.0)
 def general_core(sensitivity: float, row_norm: float) -> float:
     """||Q'EQ||_F <= kappa_Q Delta for a public orthonormal Q whose rows have norm at most kappa_Q."""
     return row_norm * sensitivity
+
+
+def whole_adjacency_spectrum(max_weight: float, n: int) -> float:
+    """Change in l2 of all n sorted eigenvalues of the adjacency matrix, as computed: sqrt(2) w plus rounding.
+
+    E = w (e_i e_j' + e_j e_i'), and the sorted eigenvalues of symmetric matrices change by at most ||E||_F in l2
+    (Hoffman and Wielandt). Computed ones are off by at most 10 n u ||A|| each, ||A|| <= n w, for both neighbours.
+    """
+    return math.sqrt(2.0) * max_weight + _eigenvalue_rounding(n, n * max_weight)
+
+
+def whole_laplacian_spectrum(max_weight: float, n: int) -> float:
+    """Change in l2 of all n sorted eigenvalues of the Laplacian, as computed: 2 w plus rounding.
+
+    E = w (e_i - e_j)(e_i - e_j)', of Frobenius norm 2 w; the Laplacian has norm at most 2 n w
+    (see :func:`whole_adjacency_spectrum`).
+    """
+    return 2.0 * max_weight + _eigenvalue_rounding(n, 2 * n * max_weight)
+
+
+def _eigenvalue_rounding(n: int, norm: float) -> float:
+    """Bound on the l2 change of n computed eigenvalues by rounding alone, summed over both neighbours."""
+    return 2 * math.sqrt(n) * _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * norm
 
 
 def _check(max_weight: float, lower: float, regularization: float = 0.0) -> None:

@@ -109,8 +109,11 @@ def _window_mean(steps: FloatArray, known: FloatArray, reach: IntArray) -> Float
     """The mean of those `steps` that are `known` up to reach_k places from k, taken twice, at least `_LEAST_RATE`."""
     k = np.arange(steps.size)
     low, high = np.maximum(k - reach, 0), np.minimum(k + reach + 1, steps.size)
-    values = np.where(known, steps, 0.0)
-    for counted in (known, np.ones_like(known)):
-        sums, numbers = (np.append(0.0, np.cumsum(entries)) for entries in (values, counted))
-        values = (sums[high] - sums[low]) / np.maximum(numbers[high] - numbers[low], 1)
+    values, numbers = np.where(known, steps, 0.0), high - low
+    if not known.all():
+        before = np.append(0, np.cumsum(known))
+        numbers = np.maximum(before[high] - before[low], 1)
+    for counted in (numbers, high - low):
+        sums = np.append(0.0, np.cumsum(values))
+        values = (sums[high] - sums[low]) / counted
     return np.maximum(values, _LEAST_RATE)

@@ -70,7 +70,7 @@ class FieldTracker:
 
     def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
-        self._clock += float(np.sum(self._share[rows] * np.einsum("ij,ij->i", change, change)))
+        self._clock += float((self._share[rows] * np.einsum("ij,ij->i", change, change)).sum())
 
     def signal_to_noise(self, rows: IntArray) -> FloatArray:
         """Posterior mean over posterior standard deviation, shape (len(rows), columns)."""

@@ -13,10 +13,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid, label_weights
+from dpgraph.linalg.some_rows import SomeRows, copy_rows
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Entries of a block that are multiplied at a time.
@@ -194,10 +196,26 @@ class Block:
         else:
             weights = self._weights if isinstance(self._weights, float) else self._weights.array
             found = Rows(self.lengths, self._columns.array, weights).taken(starts, lengths)
+        self._give_back()
+        return found
+
+    def _give_back(self) -> None:
         for stored in (self._columns, self._weights):
             if isinstance(stored, _Stored):
                 stored.give_back()
-        return found
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weights of all entries, or one where they weigh the same."""
+        return np.array([self._weights]) if isinstance(self._weights, float) else self._weights.array
+
+    def copy(
+        self, rows: NDArray[np.integer], places: IntArray, columns: NDArray[np.integer], weights: FloatArray
+    ) -> None:
+        """Copy the entries of some rows to these places."""
+        starts, ends = self._starts[:-1][rows], self._starts[1:][rows]
+        copy_rows(SomeRows(starts, ends, self._columns.array, self.weights), places, columns, weights)
+        self._give_back()
 
     def pieces(self) -> Iterator[Rows]:
         """All rows, a few of them at a time."""
@@ -209,14 +227,14 @@ class Block:
 
 
 class _Stored:
-    """An array in a file without a name."""
+    """An array in a file without a name; nobody writes to it, and compiled loops need no form for what is read only."""
 
     def __init__(self, array: Any) -> None:
         with tempfile.TemporaryFile(dir=_folder()) as file:
             array.tofile(file)
             file.write(b"\0")  # no file of no bytes can be mapped
             file.flush()
-            self._pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self._pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         self.array = np.frombuffer(self._pages, dtype=array.dtype, count=array.size)
 
     def give_back(self) -> None:

@@ -16,7 +16,8 @@ from scipy import sparse
 from dpgraph.distributed import blocks as on_worker
 from dpgraph.distributed.blocks import Rows
 from dpgraph.distributed.sweeps import Sweep
-from dpgraph.graph import Graph, row_counts, row_products
+from dpgraph.graph import Graph
+from dpgraph.linalg.some_rows import SomeRows, row_counts, row_products
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -129,13 +130,13 @@ class DistributedGraph(Graph):
         """Rows of the product, by the workers if they are expected."""
         if self._sweep is not None and self._sweep.expects(rows):
             return self._sweep.fields(block, block.shape[1], row_products, centre)
-        return row_products(self.blocks.matrix(rows), block, centre)
+        return row_products(SomeRows.of(self.blocks.matrix(rows)), block, centre)
 
-    def count_rows(self, rows: IntArray, labels: IntArray, count: int) -> FloatArray:
+    def count_rows(self, rows: IntArray, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weights of edges of rows to each label, by the workers if the rows are expected."""
         if self._sweep is not None and self._sweep.expects(rows):
             return self._sweep.fields(labels, count, row_counts, count)
-        return row_counts(self.blocks.matrix(rows), labels, count)
+        return row_counts(SomeRows.of(self.blocks.matrix(rows)), labels, count)
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weights between labels, added up block by block on the workers."""

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from dpgraph.distributed.blocks import Block, Rows
+from dpgraph.distributed.blocks import Block
+from dpgraph.linalg.some_rows import SomeRows
 from dpgraph.typing import FloatArray, IntArray
 
 #: Entries that a worker reads from its files at a time.
@@ -42,7 +42,7 @@ class Reader:
         # In doubles, as products take them: they would convert all of it in every round.
         self._iterate = iterate.astype(np.float64 if iterate.dtype.kind == "f" else iterate.dtype)
         self._order, self._weighted, self._count = Order(*order), weighted, count
-        self._blocks = dict(zip(numbers, blocks, strict=True))
+        self._blocks = dict(sorted(zip(numbers, blocks, strict=True), key=lambda numbered: numbered[0]))
         own = np.isin(self._order.rows % count, numbers)
         self._own, entries = self._order.rows[own], np.zeros(np.count_nonzero(own) + 1, dtype=np.int64)
         self._ends = np.concatenate([[0], np.cumsum(own)])[self._order.ends]  # own rows of a block
@@ -50,7 +50,9 @@ class Reader:
             mine = self._own % count == number
             entries[1:][mine] = block.lengths[self._own[mine] // count]
         self._entries = np.cumsum(entries)
-        self._first, self._read = 0, sparse.csr_array((0, iterate.shape[0]))
+        self._first = self._last = 0
+        self._columns: NDArray[np.integer] = np.zeros(0, dtype=np.int32)
+        self._weights = np.ones(1)
 
     def fields(
         self, done: int, block: int, changes: NDArray[Any], function: Callable[..., FloatArray], *arguments: Any
@@ -61,26 +63,28 @@ class Reader:
         self._iterate[self._order.of(done, block)] = changes
         return function(self._rows(*self._ends[block : block + 2]), self._iterate, *arguments)
 
-    def _rows(self, first: int, last: int) -> sparse.csr_array:
-        """Own rows as a matrix; they are read before they are asked for."""
-        if not self._first <= first <= last <= self._first + self._read.shape[0]:
+    def _rows(self, first: int, last: int) -> SomeRows:
+        """Own rows; they are read before they are asked for."""
+        if not self._first <= first <= last <= self._last:
             end = int(np.searchsorted(self._entries, self._entries[first] + _AHEAD, side="right")) - 1
-            self._first, self._read = first, self._from_files(self._own[first : max(end, last)])
-        return self._read[first - self._first : last - self._first]
+            self._read(first, max(end, last))
+        ends = self._entries[first : last + 1] - self._entries[self._first]
+        return SomeRows(ends[:-1], ends[1:], self._columns, self._weights)
 
-    def _from_files(self, rows: NDArray[np.integer]) -> sparse.csr_array:
+    def _read(self, first: int, last: int) -> None:
+        """Copy the entries of these rows from their files, which are read from front to back."""
+        rows, starts = self._own[first:last], self._entries[first:last] - self._entries[first]
+        self._first, self._last = first, last
+        weights = [np.ones(1) if not self._weighted else block.weights for block in self._blocks.values()]
+        total = int(self._entries[last] - self._entries[first])
+        self._columns = np.empty(total, dtype=np.int32 if self._iterate.shape[0] < 2**31 else np.int64)
+        alike = all(part.size == 1 and part[0] == weights[0][0] for part in weights)
+        self._weights = weights[0] if alike else np.empty(max(total, 2))
         numbers = rows % self._count
-        order = np.lexsort((rows, numbers))  # files are read from front to back
-        parts = [
-            block.rows(here // self._count).counted(self._weighted)
-            for number, block in sorted(self._blocks.items())
-            if (here := rows[order[numbers[order] == number]]).size
-        ]
-        n = self._iterate.shape[0]
-        if not parts:
-            return sparse.csr_array((0, n))
-        found, starts = Rows.joined(parts, order)
-        return found.taken(starts, found.lengths).matrix(n)
+        order = np.lexsort((rows, numbers))
+        ends = np.searchsorted(numbers[order], list(self._blocks), side="right")
+        for block, here in zip(self._blocks.values(), np.split(order, ends[:-1]), strict=True):
+            block.copy(rows[here] // self._count, starts[here], self._columns, self._weights)
 
 
 class Sweep:
@@ -109,7 +113,7 @@ class Sweep:
         """What a function finds in the rows that were expected."""
         rows, ends = self._asked[self._next], self._order.ends
         if self._here is not None:
-            here = self._here[ends[self._next] : ends[self._next + 1]]
+            here = SomeRows.of(self._here, slice(*ends[self._next : self._next + 2]))
             return np.asarray(function(here, iterate, *arguments))
         for left in reversed(range(_PATIENCE)):
             try:

@@ -300,8 +300,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        if is_simple_graph(A.indptr, A.indices, A.data):
-            return Edges(_compact(A), simple=True)
+        if (simple := _simple_graph(A)) is not None:
+            return Edges(simple, simple=True)
         if not A.diagonal().any() and _is_its_transpose(A):
             return Edges(_compact(A))
         if A.nnz and abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())):
@@ -319,11 +319,18 @@ def _simple_graph(G: Any) -> sparse.csr_array | None:
     """The adjacency matrix of a simple graph, if that is what compressed rows or columns hold."""
     if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
         return None
+    if not G.indices.dtype == G.indptr.dtype == np.int32:
+        n, m = G.shape[0], G.indices.size
+        if max(n, m) >= 2**31 - 1 or not m or not 0 <= G.indices.min() <= G.indices.max() < n:
+            return None
+        if not 0 <= G.indptr.min() <= G.indptr.max() <= m:
+            return None
+        G = sparse.csr_array((G.data, G.indices.astype(np.int32), G.indptr.astype(np.int32)), shape=G.shape)
     if not is_simple_graph(G.indptr, G.indices, G.data):
         return None
     A = copy(G) if type(G) is sparse.csr_array else sparse.csr_array((G.data, G.indices, G.indptr), shape=G.shape)
     A.has_canonical_format = True
-    return _compact(A)
+    return A
 
 
 # --- assembling ------------------------------------------------------------------------------------------------
@@ -372,7 +379,7 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
 
 def _compact(A: sparse.csr_array) -> sparse.csr_array:
     """The same with indices of 32 bits where these suffice: products with a vector are bound by memory."""
-    index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
+    index = np.int32 if max(A.shape[0], A.nnz) < 2**31 - 1 else np.int64
     if A.indices.dtype == A.indptr.dtype == index:
         return A
     return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import igraph
     import networkx as nx
 
-#: What the passes over an entry without a compiled one take, in steps of Python.
-_PASSES = 1 / 16
+#: What the passes over the entries of a vertex take without a compiled one, in steps of Python, if they are sixteen.
+_PASSES = 4.0
 
 
 def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bool:
@@ -32,7 +32,7 @@ def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bo
     n = indptr.size - 1
     if n < 1 or indptr[0] != 0 or not indptr[n] == indices.size == data.size:
         return False
-    if indices.dtype == indptr.dtype == np.int32 and worth_compiling(_simple_rows, indices.size * _PASSES):
+    if worth_compiling(_simple_rows, n * _PASSES):
         return bool(_simple_rows(indptr, indices, data, np.uint64(int.from_bytes(os.urandom(8), "little"))))
     lengths, half = np.diff(indptr), np.uint64(32)
     if lengths.min() < 0 or not (data == 1.0).all() or (indices.size and not 0 <= indices.min() <= indices.max() < n):
@@ -44,7 +44,8 @@ def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bo
     keys = np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
     high = keys >> half
     low = keys ^ high << half
-    return bool((low[rows] * high[indices]).sum() == (high[rows] * low[indices]).sum())
+    sums = ((np.repeat(own, lengths) * other[indices]).sum() for own, other in ((low, high), (high, low)))
+    return bool(next(sums) == next(sums))
 
 
 @njit()

@@ -32,7 +32,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg.blas import daxpy
 
-from dpgraph.threads import time_is_up
+from dpgraph import threads
 from dpgraph.typing import FloatArray
 
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
@@ -92,7 +92,7 @@ class Lanczos:
     def run(self, steps: int) -> Lanczos:
         """Take further steps, fewer if the Krylov space is exhausted, or a time limit is over."""
         for _ in range(steps):
-            if self.exhausted or (self.alpha and time_is_up()):
+            if self.exhausted or (self.alpha and threads.time_is_up()):
                 break
             w = np.array(self._multiply(self._v), dtype=np.float64)
             if self.beta:
@@ -125,9 +125,9 @@ class Lanczos:
     def look(self, x: float, failure: float, steps: int, deadline: float = math.inf) -> bool:
         """Continue until all eigenvalues are known to exceed x, by the certificate, or for `steps` in all.
 
-        It also ends soon after the `deadline`, a time of ``time.monotonic``.
+        It also ends soon after the `deadline`, a time of ``time.monotonic``, or with the time limit.
         """
-        enough = self._chance / failure
+        enough, deadline = self._chance / failure, min(deadline, threads.deadline())
         while True:
             if self.steps and float(self.ritz()[0]) > x and (self.exhausted or self._growth(x, enough) >= enough):
                 return True

@@ -85,6 +85,10 @@ class NoisyMaximum:
     step: float
     scale: float
 
+    def expect(self, count: int) -> None:
+        """Take note that so many scores come next."""
+        self.noise.expect_laplace(count, self.step, self.scale)
+
     def choose(self, scores: FloatArray, *, public: FloatArray) -> IntArray:
         """Column of the largest of private `scores` plus what is `public` plus noise, for each row."""
         return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)

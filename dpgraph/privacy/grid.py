@@ -104,7 +104,7 @@ def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatAr
 
     A value that is NaN or infinite is refused; the functions that read data refuse those before.
     """
-    largest = max(values.max(), -values.min()) if values.size else 0.0
+    largest = np.abs(values).max(initial=0.0)
     if not math.isfinite(largest):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
     if largest < _ALL_MULTIPLES * step:
@@ -161,7 +161,8 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
-    np.clip(total, -_LARGEST, _LARGEST, out=total)
+    np.minimum(total, _LARGEST, out=total)
+    np.maximum(total, -_LARGEST, out=total)
     total += 0.0
     return total
 

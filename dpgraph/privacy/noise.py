@@ -11,6 +11,7 @@ import math
 import os
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: A public part of a score is at least this many units below the best one: more than noise can make up for.
 _MOST_BEHIND = 2.0**50
+#: Numbers that are drawn at once where many are asked for a few at a time.
+_AT_ONCE = 1 << 14
 
 
 class NoiseSource:
@@ -50,6 +53,7 @@ class NoiseSource:
         self.stream = None if generator is None else stream_of(generator, lasting=lasting)
         self._generator = generator if generator is not None else _cryptographic_generator()
         self._pid = os.getpid()
+        self._ahead = _Ahead(0.0, 0)
 
     def __del__(self) -> None:
         if getattr(self, "stream", self) is None and self._pid == os.getpid():
@@ -67,7 +71,7 @@ class NoiseSource:
     def generator(self) -> np.random.Generator:
         """The underlying generator, for randomness that need not be secret (public starting points, roundings)."""
         if not self.seeded and os.getpid() != self._pid:
-            self._generator, self._pid = _cryptographic_generator(), os.getpid()
+            self._generator, self._pid, self._ahead = _cryptographic_generator(), os.getpid(), _Ahead(0.0, 0)
         return self._generator
 
     def gaussian(self, shape: int | tuple[int, ...], scale: float) -> FloatArray:
@@ -105,6 +109,13 @@ class NoiseSource:
         whole = np.trunc(left)  # what is left of several arrays may be more than a step
         carried = whole + np.copysign(coins(np.abs(left - whole), self.generator), left)
         return sum_on_grid(points, carried + self._laplace(left.shape, steps), step)
+
+    def expect_laplace(self, count: int, unit: float, scale: float) -> None:
+        """Take note that so many Laplace numbers of this grid and scale are asked for next, a few at a time.
+
+        They are drawn many at once, which takes a tenth of the time. Seeded noise is drawn when it is asked for.
+        """
+        self._ahead = _Ahead(laplace_grid(scale, unit)[1], count)
 
     def noisy_argmax(
         self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | None = None
@@ -201,7 +212,23 @@ class NoiseSource:
         size = math.prod(shape)
         if self.seeded:
             return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
-        return exact.discrete_laplace(size, scale, self.generator).astype(np.float64).reshape(shape)
+        generator, ahead = self.generator, self._ahead
+        if scale != ahead.scale or size > ahead.left + ahead.draws.size:
+            return exact.discrete_laplace(size, scale, generator).astype(np.float64).reshape(shape)
+        if size > ahead.draws.size:
+            ahead.draws = exact.discrete_laplace(min(max(size, _AT_ONCE), ahead.left), scale, generator)
+            ahead.left -= ahead.draws.size
+        found, ahead.draws = ahead.draws[:size], ahead.draws[size:]
+        return found.astype(np.float64).reshape(shape)
+
+
+@dataclass
+class _Ahead:
+    """Laplace numbers that are asked for next: their scale in steps, how many are to be drawn, and those drawn."""
+
+    scale: float
+    left: int
+    draws: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 class QueryNoise:
@@ -225,10 +252,16 @@ class QueryNoise:
         self._source, self._unit, self._nested = source, unit, nested
         self._left = np.zeros(len(nested.first), dtype=np.int64)
         self._left[rows] = norm.queries
+        self._next, self._drawn = rows[:0], nested.first[:0]
+
+    def expect(self, rows: IntArray) -> None:
+        """Take note that these rows are read again next, a few at a time: :meth:`NoiseSource.expect_laplace`."""
+        if not self._source.seeded:
+            self._next, self._drawn = rows, self._nested.first[:0]
 
     def first(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release the first query of `rows`: `values`, rounded to the grid, plus noise."""
-        if np.any(self._left[rows] != self.norm.queries):
+        if (self._left[rows] != self.norm.queries).any():
             raise DPGraphError("internal error: a row has been read before its first query")
         self._left[rows] -= 1
         return self._release(values, self._nested.first[rows])
@@ -236,9 +269,14 @@ class QueryNoise:
     def later(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release a further query of `rows`. A row that has not been read yet forgoes its first query."""
         self._left[rows] = np.minimum(self._left[rows], self.norm.queries - 1) - 1
-        if np.any(self._left[rows] < 0):
+        if (self._left[rows] < 0).any():
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
-        return self._release(values, self._nested.later(rows, self._source.generator))
+        if not np.array_equal(self._next[: rows.size], rows):
+            return self._release(values, self._nested.later(rows, self._source.generator))
+        if len(self._drawn) < rows.size:
+            self._drawn = self._nested.later(self._next[: max(rows.size, _AT_ONCE)], self._source.generator)
+        drawn, self._drawn, self._next = self._drawn[: rows.size], self._drawn[rows.size :], self._next[rows.size :]
+        return self._release(values, drawn)
 
     def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
         add = self._source.on_grid_up_to_constants if self.norm.ball.shifts else self._source.on_grid

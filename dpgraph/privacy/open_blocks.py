@@ -180,8 +180,12 @@ def _is_told(pid: int) -> bool:
 
 
 def _file_of(pid: int) -> str:
-    user = os.getuid() if hasattr(os, "getuid") else ""
-    return os.path.join(tempfile.gettempdir(), f"dpgraph-{user}-{pid}.open")
+    return _path(tempfile.gettempdir(), os.getuid() if hasattr(os, "getuid") else "", pid)
+
+
+@lru_cache(64)
+def _path(folder: str, user: int | str, pid: int) -> str:
+    return os.path.join(folder, f"dpgraph-{user}-{pid}.open")
 
 
 @lru_cache(1)

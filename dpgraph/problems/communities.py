@@ -116,7 +116,8 @@ _MAIN_SHARE = 1 - TOTAL_SHARE
 def choose(facts: Facts) -> Any:
     """What "auto" takes, or by which released number it is chosen: sweeps begin with many labels and merge them."""
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
-    return response_or_sweeps(facts, epsilon, ANSWER_RULE.communities)
+    few = facts.n <= ANSWER_RULE.few
+    return response_or_sweeps(facts, epsilon, ANSWER_RULE.few_communities if few else ANSWER_RULE.communities)
 
 
 def release_with_edges(
@@ -190,7 +191,8 @@ def private_communities(  # noqa: PLR0913
             epsilon: at most 5e7 false answers.
         ``"auto"``
             A public rule, by n, epsilon and the released average degree: randomized response where the noise of all
-            pairs at a vertex has at most 4.2 times the variance of its edges. ``result.mechanism`` names the choice.
+            pairs at a vertex has at most 1.2 times the variance of its edges, or 4.2 times for at most 500 vertices.
+            ``result.mechanism`` names the choice.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional

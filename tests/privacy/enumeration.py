@@ -339,6 +339,21 @@ def statistics(pairs: Pairs) -> Ratios:
         yield f"one_edge_statistic ({name})", np.abs(np.subtract(before, after)) / sensitivity.one_edge_statistic()
 
 
+def whole_spectra(pairs: Pairs) -> Ratios:
+    if not pairs.plain:
+        return
+    w, n = pairs.max_weight, pairs.source.c.shape[1]
+    bounds = (spectra.whole_adjacency_spectrum(w, n), spectra.whole_laplacian_spectrum(w, n))
+    for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):
+        before, after = (np.linalg.eigvalsh(_plain(graphs.weights, matrix)) for graphs in (pairs.source, pairs.target))
+        yield f"whole_{matrix}_spectrum", np.linalg.norm(before - after, axis=1) / bound
+
+
+def _plain(weights: np.ndarray, matrix: str) -> np.ndarray:
+    degrees = weights.sum(axis=2)
+    return weights if matrix == "adjacency" else degrees[:, :, None] * np.eye(weights.shape[1]) - weights
+
+
 # --- ratios against adversarial vectors ------------------------------------------------------------------------
 
 
@@ -375,6 +390,7 @@ CHECKS = (
     degree_statistics,
     label_counts,
     statistics,
+    whole_spectra,
     adversarial_products,
 )
 

@@ -517,6 +517,10 @@ ENTRIES: tuple[Entry, ...] = (
         networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), weight=None),
         refused=poisoned_networkx_graph(weight=None),
     ),
+    NetworkxEntry(
+        "adjacency_spectrum", networkx_neighbours(weighted=True), refused=poisoned_networkx_graph(weight=None)
+    ),
+    NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), refused=poisoned_networkx_graph(weight=None)),
     *(
         NetworkxEntry(function, neighbours, refused=poisoned_networkx_graph(**public), pure=pure)
         for pure in (False, True)
@@ -526,6 +530,8 @@ ENTRIES: tuple[Entry, ...] = (
             ("volume", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
             ("conductance", networkx_neighbours("S"), {"S": [0, 1]}),
             ("normalized_cut_size", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("edge_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("mixing_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
             ("modularity", networkx_neighbours("communities"), {"communities": [{0, 1}, {2, 3, 4, 5}]}),
@@ -541,6 +547,8 @@ ENTRIES: tuple[Entry, ...] = (
             "leiden_communities",
             "greedy_modularity_communities",
             "label_propagation_communities",
+            "asyn_lpa_communities",
+            "fast_label_propagation_communities",
         )
         if function in nx.utils.backends._registered_algorithms  # some are as new as networkx 3.6
     ),

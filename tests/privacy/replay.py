@@ -212,6 +212,9 @@ class RecordedQueries:
     source: RecordingSource
     noise: QueryNoise
 
+    def expect(self, rows: np.ndarray) -> None:
+        self.noise.expect(rows)
+
     def first(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         return self._release(rows, values, self.noise.first(rows, values), first=True)
 

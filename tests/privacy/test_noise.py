@@ -131,6 +131,7 @@ def test_no_two_processes_draw_the_same_noise():
     context = multiprocessing.get_context("fork")
     source, queue = noise_source(None), context.Queue()
     source.gaussian(1, 1.0)
+    source.expect_laplace(50, 1.0, 1e6)
     source.laplace_on_grid(np.zeros(1), 1.0, 1e6)
     children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
     for child in children:
@@ -145,9 +146,11 @@ def test_no_two_processes_draw_the_same_noise():
 
 
 @SOURCES
-def test_no_laplace_draw_is_handed_out_twice(rng):
+@pytest.mark.parametrize("expected", [0, 40, 4000, 10**6])
+def test_no_laplace_draw_is_handed_out_twice(rng, expected):
     source = noise_source(rng)
     sizes = [1, 3, 2047, 1, 5000, 2, 700, 0, 1]
+    source.expect_laplace(expected, 1.0, 1e12 / 2**13)
     draws = np.concatenate([source.laplace_on_grid(np.zeros(size), 1.0, 1e12 / 2**13) for size in sizes])
     assert draws.size == sum(sizes)
     assert np.unique(draws).size >= draws.size - 3, "of a law as wide as this, equal draws are rare"
@@ -157,11 +160,22 @@ def test_no_laplace_draw_is_handed_out_twice(rng):
 def test_laplace_draws_of_different_scales_are_not_mixed(rng):
     source = noise_source(rng)
     narrow, wide = [], []
+    source.expect_laplace(400, 1.0, 1e6)
     for _ in range(300):
         narrow.append(source.laplace_on_grid(np.zeros(2), 1.0, 0.1))
         wide.append(source.laplace_on_grid(np.zeros(2), 1.0, 1e6))
     assert np.abs(narrow).max() <= 5
     assert np.median(np.abs(wide)) == pytest.approx(np.log(2) * 1e6, rel=0.4)
+
+
+def test_laplace_numbers_that_are_drawn_ahead_have_their_law():
+    source, scale = noise_source(None), 1.5
+    source.expect_laplace(DRAWS, 1.0, scale)
+    draws = np.concatenate([source.laplace_on_grid(np.zeros((4, 5)), 1.0, scale).ravel() for _ in range(DRAWS // 20)])
+    counts = np.bincount(np.clip(draws, -6, 6).astype(int) + 6, minlength=13)
+    masses = np.exp(-np.abs(np.arange(-200, 201)) / scale)
+    masses = np.bincount(np.clip(np.arange(-200, 201), -6, 6) + 6, weights=masses / masses.sum())
+    assert stats.chisquare(counts, DRAWS * masses).pvalue > REJECT
 
 
 def test_cryptographic_sources_have_their_own_keys():

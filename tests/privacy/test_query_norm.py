@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
@@ -115,6 +116,24 @@ def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, uni
     assert math.log2(step / unit) == round(math.log2(step / unit))
     assert bound == 3.0 + 2 * step * (step > unit)
     assert bound < 3.0 * (1 + 1e-4 * max(1.0, 1 / epsilon))
+
+
+def test_noise_that_is_drawn_ahead_is_that_of_its_row():
+    """Every number lies in the ball of its own row, in whatever order rows are read, and no two reads have the same."""
+    norm, rows = number_norm(3), np.arange(2000)
+    queries = noise_source(None).queries((2000, 1), rows, norm, 2.0**-30, 1.0)
+    radii, found = queries._nested.radii[:, 0] * 2.0**-30, []
+    queries.first(rows, np.zeros((2000, 1)))
+    order = np.argsort(radii)[::-1]
+    queries.expect(order)
+    for block in (order[:700], order[700:701], order[701:1500], order[1600:], order[1500:1600]):
+        found.append((block, queries.later(block, np.zeros((block.size, 1)))[:, 0]))
+    queries.expect(rows)
+    found.append((rows, queries.later(rows, np.zeros((2000, 1)))[:, 0]))
+    assert all(np.all(np.abs(noise) <= radii[block]) for block, noise in found)
+    shares = np.concatenate([noise / radii[block] for block, noise in found])
+    assert np.unique(shares).size > 3900
+    assert stats.kstest((shares + 1) / 2, "uniform").pvalue > 1e-7
 
 
 def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():

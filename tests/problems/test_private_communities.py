@@ -14,6 +14,8 @@ from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, modularity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
+from dpgraph.problems.communities import CommunityFacts, choose
+from dpgraph.releases.totals import WeightEstimate
 
 SIZES = (120, 90, 60)
 
@@ -129,6 +131,14 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert [name for name in names if name in ("labels, core", "adjacency bits")] == ([core] if core else [])
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
     assert names[-1] == "weights between communities"
+    *counted, chosen = (line.share for line in lines if line.name.startswith("labels, sweep"))
+    assert not counted or sum(counted) == pytest.approx(chosen)
+
+
+def test_auto_takes_answers_of_few_vertices_at_more_noise_than_of_many():
+    for n, expected in ((500, "randomized-response"), (501, "bounded-iterates")):
+        facts = CommunityFacts(n, 1.0, 2.0)
+        assert choose(facts).then(WeightEstimate(15.0 * n, 0.0)) == expected  # noise is 3 times the variance of edges
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)

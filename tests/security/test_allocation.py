@@ -14,6 +14,7 @@ from dpgraph import PrivacyAccountant, strategies
 from dpgraph.arguments import check_memory, memory_limit
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import main
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.projections import Box
 from tests.about import each
 from tests.privacy.registry import ENTRIES, public_private_functions
@@ -156,6 +157,10 @@ def test_tables_that_do_not_fit_into_memory_are_refused_before_they_are_made(kin
 
 #: Sizes that options of the command line announce.
 ANNOUNCED = {
+    "csp {graph} --colours 100000": "constraints on 3 variables with 100000 labels",
+    "csp {graph} --colours 100000 --adjacency edge": "constraints",
+    "csp planted-cut --colours 100000 --dry-run": "100000 labels",
+    "csp planted-cut --colours 100000 --dry-run --adjacency edge": "100000 labels",
     "spectrum {graph} --k 1000000000000": "k must be",
     "embed {graph} --rank 1000000000000": "rank must be",
     "max-cut {graph} --nodes 2000000000": "vertices would take",
@@ -176,6 +181,16 @@ def test_a_size_that_an_option_announces_is_refused_in_little_memory(line, monke
     finally:
         tracemalloc.stop()
     assert (status, ANNOUNCED[line] in capsys.readouterr().err, accountant.spent.epsilon) == (2, True, 0)
+
+
+@pytest.mark.parametrize("spectrum", [nx.adjacency_spectrum, nx.laplacian_spectrum])
+def test_a_whole_spectrum_is_refused_before_the_debit(spectrum, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    G = PrivateGraph(nx.empty_graph(500))
+    with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
+        spectrum(G, weight=None, epsilon=1.0, delta=1e-6, accountant=accountant)
+    assert accountant.spent.epsilon == accountant.spent.delta == 0
 
 
 # --- what is listed is what is taken ------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ FILES = {
     "weighted.csv": b"u,v,calls\na,b,3\nb,c,-1\nc,d,1e308\n",
     "table.csv": b"x,y\n1,0\n0,1\n1,1\n",
     "words.csv": b"x,y\nsecret,1\n2,secret\n",
+    "csp.json": b'{"variables": [1], "alphabet": [], "constraints": [{"u": 1, "v": 9}]}',
     "empty.txt": b"",
     "binary.txt": bytes(range(256)),
     "packed.txt.gz": b"\x1f\x8b\x08\x00",
@@ -28,12 +29,12 @@ FILES = {
 }
 OPTIONS = (
     "--epsilon", "--delta", "--seed", "--mechanism", "--option", "--rank", "--k", "--nodes", "--labels", "--format",
-    "--weight", "--max-weight", "--communities", "--resolution", "--regularization", "--average-degree",
-    "--runs", "--draw", "--on-halt",
+    "--weight", "--max-weight", "--communities", "--resolution", "--regularization", "--average-degree", "--colours",
+    "--adjacency", "--pair", "--categories", "--records", "--max-norm", "--runs", "--draw", "--on-halt",
     "--output", "--report", "--plot", "--save", "--data-dir", "--budget",
 )  # fmt: skip
 OUTPUTS = ("--output", "--report", "--plot", "--save")
-FLAGS = ("--dry-run", "--evaluate", "--progress", "--symmetrize", "--no-download", "--help", "--version")
+FLAGS = ("--dry-run", "--evaluate", "--progress", "--symmetrize", "--centered", "--no-download", "--help", "--version")
 ENDINGS = ("out.csv", "out.json", "out.png", "out.npz", "out.svg", "no/folder.csv", ".", "graph.txt")
 
 
@@ -41,9 +42,10 @@ ENDINGS = ("out.csv", "out.json", "out.png", "out.npz", "out.svg", "no/folder.cs
 GOOD = (
     "max-cut graph.txt --output out.csv", "max-cut graph.txt --plot out.png",
     "max-bisection graph.txt --report out.json", "communities graph.txt --communities 2 --output out.csv",
-    "degrees graph.txt --output out.csv --report out.json",
+    "csp graph.txt --colours 3 --adjacency edge", "degrees graph.txt --output out.csv --report out.json",
     "degree-distribution graph.txt", "count graph.txt triangle edge", "synthesize graph.txt --save out.npz",
     "spectrum graph.txt --k 2 --delta 1e-6", "embed graph.txt --rank 1 --output out.csv --save out.npz",
+    "covariance table.csv --max-norm 2 --output out.csv", "marginals table.csv --k 2",
     "max-cut graph.txt --dry-run --nodes 9 --average-degree 3",
     "degrees calls.csv --labels str --weight calls --max-weight 2", "degrees five-cycle", "degrees graph.gml",
     "convert graph.txt out.csv", "convert graph.gml out.gml", "datasets list", "benchmark five-cycle --runs 1",
@@ -94,12 +96,13 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("runs", [60, pytest.param(4000, marks=pytest.mark.slow)])
 def test_odd_arguments_end_with_a_status_and_one_line(folder, capsys, runs):
     rng, statuses = np.random.default_rng(5), []
-    path = folder.parent / "graphs.db"
-    accountant = FileAccountant(path, epsilon=1e9, delta=0.9)
+    paths = {of: folder.parent / f"{of}.db" for of in ("graphs", "tables")}
+    accountants = {of: FileAccountant(path, epsilon=1e9, delta=0.9) for of, path in paths.items()}
     for _ in range(runs):
         arguments = odd_arguments(rng)
-        before = accountant.spent.epsilon
-        status = main(["--budget", str(path), *arguments])
+        of = "tables" if {"covariance", "marginals"} & {*arguments} else "graphs"
+        accountant, before = accountants[of], accountants[of].spent.epsilon
+        status = main(["--budget", str(paths[of]), *arguments])
         out, err = capsys.readouterr()
         err = [line for line in err.splitlines() if line and "|" not in line]  # without progress bars
         statuses.append(status)

@@ -47,6 +47,7 @@ from dpgraph.threads import on_thread
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry, NetworkxEntry, public_private_functions
 from tests.security.neighbouring_worlds import (
+    RECORD_TEXTS,
     SECRET,
     TEXTS,
     Seen,
@@ -272,7 +273,7 @@ def commands() -> dict[str, type]:
 
 
 #: What a command needs beside its file.
-NEEDS = {"embed": ["--rank", "1"], "spectrum": ["--k", "1"]}
+NEEDS = {"embed": ["--rank", "1"], "spectrum": ["--k", "1"], "csp": ["--adjacency", "edge"]}
 EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "a"), ("a", "c")]
 
 
@@ -284,6 +285,15 @@ def edge_lists() -> Iterator[tuple[str, str, str]]:
         yield text, "\n".join(["source,target,weight", *lines[:-1], f"a,c,{text}"]), plain
     for edge in ("b,b", "c,a", "a,c"):
         yield edge, f"{plain}\n{edge},0.5", plain
+
+
+def tables() -> Iterator[tuple[str, str, str]]:
+    """Tables that differ in one entry of one record."""
+    rows = ["0,1", "1,1", "1,0", "0,0"]
+    plain = "\n".join(["first,second", *rows])
+    for text in RECORD_TEXTS:
+        yield text[:20], "\n".join(["first,second", *rows[:2], f"1,{text}", rows[3]]), plain
+    yield "a short row", "\n".join(["first,second", *rows[:2], "1", rows[3]]), plain
 
 
 def run(name: str, kind: type, content: str, folder: Path) -> Seen:
@@ -322,8 +332,9 @@ class CommandError(DPGraphError):
 
 def faults_of_a_command(name: str, folder: Path, start: int = 0, stride: int = 1) -> list[str]:
     kind, found = commands()[name], []
+    every = edge_lists() if "graph" in {one.name for one in dataclasses.fields(kind)} else tables()
     plain = None
-    for label, odd, ordinary in itertools.islice(edge_lists(), start, None, stride):
+    for label, odd, ordinary in itertools.islice(every, start, None, stride):
         plain = plain or run(name, kind, ordinary, folder)
         found += [f"{label}: {fault}" for fault in differences(run(name, kind, odd, folder), plain)]
     return found

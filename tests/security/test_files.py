@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.datasets import read_edgelist, read_sparse
+from dpgraph.datasets import read_csp, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
+from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result, save_result
 
 #: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
@@ -170,6 +171,8 @@ def test_an_array_that_is_named_often_is_unpacked_once(saved, tmp_path):
 HEADERS = {
     "graph.txt": ("100000000 1\n1 2 1\n", read_sparse),
     "graph.gset": ("2000000000 0\n", partial(read_edgelist, format="gset")),
+    "variables.json": ('{"variables": 50000000, "alphabet": 2, "constraints": []}', read_csp),
+    "labels.json": ('{"variables": 2, "alphabet": 50000000, "constraints": []}', read_csp),
 }
 
 
@@ -180,6 +183,25 @@ def test_a_file_that_announces_more_than_it_holds_is_refused_in_little_memory(na
     path = tmp_path / (name + ".gz" * packed)
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert peak_of(lambda: read(path), DatasetError, "announces more") < 2**24
+
+
+@pytest.mark.parametrize("command", ["covariance", "marginals"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        npy_header((10**9, 10)),
+        npy_header((2, 2)),
+        b"\x93NUMPY",
+        b"",
+        b"PK\x03\x04",
+        npy_header((2, 2)).replace(b"}", b"("),
+    ],
+)
+def test_a_damaged_table_of_numbers_is_bad_input(command, content, tmp_path, capsys):
+    path = tmp_path / "table.npy"
+    path.write_bytes(content)
+    assert main([command, str(path), "--epsilon", "1"]) == 2
+    assert "damaged" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="pipes have no names")

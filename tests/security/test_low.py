@@ -140,6 +140,23 @@ def test_a_graph_file_with_formulas_is_not_written_because_it_would_not_read_bac
     WRITERS["csv"](A, [-1, 2], None)
 
 
+@each("command", ["covariance", "marginals"], parts=2)
+def test_an_entry_that_is_too_long_is_bad_input_and_not_quoted(command, tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("a,b\n1," + "7" * 140_000 + "\n")
+    assert main([command, str(tmp_path / "table.csv"), "--epsilon", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "budget of this call is spent" in said  # a record like others until then
+    assert "777" not in said
+
+
+def test_a_deeply_nested_declaration_is_bad_input(tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("a,b\n1,0\n")
+    (tmp_path / "values.json").write_text("[" * 100_000)
+    options = ["--categories", str(tmp_path / "values.json")]
+    assert main(["marginals", str(tmp_path / "table.csv"), "--epsilon", "1", *options]) == 2
+    assert "expected JSON" in capsys.readouterr().err
+
+
 def test_a_report_says_that_there_was_a_seed_and_not_which(tmp_path):
     (tmp_path / "graph.txt").write_text("1 2\n2 3\n")
     command = ["degrees", str(tmp_path / "graph.txt"), "--epsilon", "1", "--seed", "271828"]

@@ -255,11 +255,19 @@ def test_characters_that_an_encoding_lacks_are_no_reason_to_lose_a_result(tmp_pa
 # --- whatever fails after the debit ------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n" * 20)
+    return path
+
+
 #: Each command that spends, and its arguments beside its source and its budget.
 COMMANDS = {
     "max-cut": ["--evaluate"],
     "max-bisection": ["--evaluate"],
     "communities": [],
+    "csp": [],
     "degrees": [],
     "degree-distribution": [],
     "count": [],
@@ -269,6 +277,8 @@ COMMANDS = {
     "synthesize": [],
     "spectrum": ["--k", "3"],
     "embed": ["--rank", "1"],
+    "covariance": [],
+    "marginals": ["--pair", "a", "b"],
 }
 FREE_COMMANDS = {"budget", "benchmark", "check", "compile", "convert", "datasets"}
 
@@ -284,10 +294,11 @@ def options_of(name):
     return {option: f"{option}{ending}" for option, ending in endings.items()}
 
 
-def command_line(name, graph, folder):
+def command_line(name, graph, table, folder):
+    source = table if name in ("covariance", "marginals") else graph
     outputs = options_of(name)
     options = [word for option, file in outputs.items() for word in (f"--{option.replace('_', '-')}", folder / file)]
-    arguments = [name, graph, *COMMANDS[name], *BUDGET, *options]
+    arguments = [name, source, *COMMANDS[name], *BUDGET, *options]
     return [*map(str, arguments)], {option: str(folder / file) for option, file in outputs.items()}
 
 
@@ -313,9 +324,9 @@ def test_every_command_that_spends_is_tried():
 
 
 @each("name", COMMANDS, parts=2)
-def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monkeypatch, capsys, graph):
+def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monkeypatch, capsys, graph, table):
     (folder := tmp_path / "out").mkdir()
-    arguments, written = command_line(name, graph, folder)
+    arguments, written = command_line(name, graph, table, folder)
     places = 2 + len(written) + ("--evaluate" in arguments)
     errors = [RuntimeError("secret"), ValueError("secret"), MemoryError(), SystemExit(7), KeyboardInterrupt()]
     for place in sorted({0, 1, 2, places - 1} if name == "max-cut" else {1, places - 1}):
@@ -344,8 +355,8 @@ def test_an_output_that_fails_with_any_error_loses_no_other(name, tmp_path, monk
     list(itertools.product([KeyboardInterrupt, RuntimeError("secret"), OSError(28, "No space left")], COMMANDS)),
     parts=2,
 )
-def test_what_ends_a_command_after_the_debit_says_so(name, error, monkeypatch, capsys, graph):
-    arguments, _ = command_line(name, graph, graph.parent)
+def test_what_ends_a_command_after_the_debit_says_so(name, error, monkeypatch, capsys, graph, table):
+    arguments, _ = command_line(name, graph, table, graph.parent)
     charge = Ledger.__init__
 
     def debit(self, *args, **options):

@@ -72,7 +72,7 @@ def calls() -> list[Callable[[], object]]:
         ),
     ]
     return [
-        _count_in_a_block,
+        _ask_a_block,
         lambda: least_over({(u, 4): np.zeros((17, 17), dtype=np.int64) for u in range(4)}, (0, 1, 2, 3), 4, 17),
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0).sample(),
         *(partial(call, sparse) for call in of_sparse),
@@ -89,9 +89,10 @@ def calls() -> list[Callable[[], object]]:
     ]
 
 
-def _count_in_a_block() -> None:
-    """The triangle 0, 1, 2 on the only worker of a cluster."""
+def _ask_a_block() -> None:
+    """The triangle 0, 1, 2 on the only worker of a cluster: its rows are copied, and it is counted."""
     rank: IntArray = np.arange(3, dtype=np.int32)
     columns: IntArray = np.array([1, 2, 0, 2, 0, 1], dtype=np.int32)
     block = Block(Rows(np.full(3, 2), columns, 1.0))
+    block.copy(rank, np.arange(0, 6, 2), np.empty(6, dtype=np.int32), np.ones(1))
     counted(block, False, 0, 1, rank, (0, 3, np.arange(0, 7, 2, dtype=np.int32), columns), 0)

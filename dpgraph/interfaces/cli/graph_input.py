@@ -187,12 +187,8 @@ class GraphFile(GraphReading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRelease(GraphFile, Release):
-    """A command that publishes something of a graph, or with --dry-run of a public random graph of its size."""
-
-    max_weight: float | None = _reads(
-        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
-    )
+class Rehearsal(GraphFile):
+    """A run on a public random graph in place of the private one."""
 
     dry_run: bool = option(
         False,
@@ -219,23 +215,36 @@ class GraphRelease(GraphFile, Release):
             )
         return n, degree
 
+    def _made_up(self, A: sparse.csr_array) -> Any:
+        """What the command would read of a public graph."""
+        return A
+
     def run(self) -> None:
         """Run, on a public graph if that is asked for."""
         if not self.dry_run:
-            super().run()
+            super().run()  # type: ignore[misc]  # of a Release
             return
         require_outputs(self)
-        given, (n, degree) = self._arguments(), self.public_size()
+        given, (n, degree) = self._arguments(), self.public_size()  # type: ignore[attr-defined]
         n = min(n, _REHEARSED)
         A, _ = datasets.planted_cut_sparse(n, min(degree, n), 0.0, rng=0)
         name = f"a public random graph of {n} vertices, average degree {degree:g}"
         try:
-            result = self._release(A, given, 0)
-            lines = self._lines(Source(A, range(n), name, {}), result)
+            result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
+            lines = self._lines(Source(A, range(n), name, {}), result)  # type: ignore[attr-defined]
         except MechanismHalted as halted:
             result, lines = halted, [f"{name}: halts at the {halted.stage} test"]
         told = ["DRY RUN: nothing was read, nothing was spent", *lines, replace(result.privacy, seeded=False).table()]
         say("\n".join(told))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRelease(Rehearsal, Release):
+    """A command that publishes something of a graph, whose weights count up to a public bound."""
+
+    max_weight: float | None = _reads(
+        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
+    )
 
     def _arguments(self) -> dict[str, Any]:
         if self.weight is not None and self.max_weight is None:

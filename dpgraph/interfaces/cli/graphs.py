@@ -1,4 +1,4 @@
-"""``dpgraph max-cut``, ``max-bisection``, ``degrees``, ``spectrum`` and ``embed``."""
+"""``dpgraph max-cut``, ``max-bisection``, ``csp``, ``degrees``, ``spectrum`` and ``embed``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpgraph.interfaces.cli.graph_input import GraphRelease
-from dpgraph.interfaces.cli.options import auto_or, option, written
+from dpgraph.interfaces.cli.graph_input import GraphRelease, Rehearsal
+from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.outputs import Output, note
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, picture
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from dpgraph.instance import TwoCSP
+    from dpgraph.problems.driver import Registry
 
 _REGULARIZATION = (
     "auto (a multiple of the average degree, released privately) or a public number, added to every degree. "
@@ -49,8 +55,7 @@ class MaxCut(GraphRelease, StrategyRelease):
     evaluate: bool = option(False, "NOT PRIVATE: also print the exact cut, for the data owner. Never publish it.")
 
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
-        intervals = {"value_interval": result.value_interval(), "fraction_interval": result.fraction_interval()}
-        return super()._summary(source, result) | intervals | {"side_sizes": [*map(len, result.partition)]}
+        return super()._summary(source, result) | _intervals(result) | {"side_sizes": [*map(len, result.partition)]}
 
     def _files(self, source: Source, result: Any) -> Iterator[Output]:
         yield picture(self.plot, "plot_cut", result, title=source.name)
@@ -65,16 +70,10 @@ class MaxCut(GraphRelease, StrategyRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         first, second = (len(side) for side in result.partition)
-        low, high = result.value_interval()
-        lines = [
+        return [
             f"{source.name}: {first} + {second} vertices, mechanism {result.mechanism}",
-            f"weight of the cut: {result.estimated_value:.6g}, with probability 95 % between {low:.6g} and {high:.6g}",
+            *_worth(result, "weight of the cut", "a random cut has 0.5"),
         ]
-        if math.isfinite(result.estimated_fraction):
-            low, high = result.fraction_interval()
-            between = f"{result.estimated_fraction:.3f}, with probability 95 % between {low:.3f} and {high:.3f}"
-            lines.append(f"share of all: {between} (a random cut has 0.5)")
-        return lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +87,89 @@ class MaxBisection(MaxCut):
 
     command = "max-bisection"
     function = "private_max_bisection"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CSP(Rehearsal, StrategyRelease):
+    """Assign labels so that many constraints on pairs of variables hold, with private constraints.
+
+    Variables and labels are public. For a graph: colour the vertices so that many edges have ends of two colours.
+
+    Example: `dpgraph csp planted-cut --colours 3 --adjacency edge --epsilon 2 --delta 1e-6 --output colours.csv`
+    """
+
+    command = "csp"
+    function = "private_max_2csp"
+    reported = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight", "estimated_fraction")
+
+    graph: str = argument(
+        "INSTANCE",
+        'A file .json or .json.gz, {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., '
+        '"relation": [[...]], "weight": 1}]}, or a graph as for the other commands.',
+    )
+    colours: int = option(3, "For a graph: the number of labels; the ends of an edge should differ.")
+    output: Path | None = written("Write the assignment as CSV with columns variable, label.")
+    mechanism: str = option(
+        "auto",
+        "auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates "
+        "or randomized-response.",
+    )
+    adjacency: str = option(
+        "label-edge",
+        "What is protected: label-edge (one entry of a constraint table), constraint (a whole table), or edge "
+        "(that there is an edge, where all edges of a graph ask for two different labels: max-k-cut).",
+    )
+    max_weight: float = option(1.0, "Public upper bound on an entry of a constraint table.")
+
+    def _registry(self) -> Registry:
+        # Edges have other strategies than tables.
+        from dpgraph.problems.labels import EDGES, TABLES
+
+        return EDGES if self.adjacency == "edge" else TABLES
+
+    def read(self) -> Source:
+        """The instance, with the names of its variables."""
+        from dpgraph.datasets import read_csp
+        from dpgraph.datasets.csp_files import is_csp_file
+        from dpgraph.instance import TwoCSP
+
+        if is_csp_file(self.graph):
+            problem = read_csp(self.graph)
+            about = {"graph": {"source": self.graph, "n_vertices": problem.n_variables}}
+            return Source(problem, problem.variables, self.graph, about)
+        source = super().read()
+        problem = TwoCSP.from_networkx(source.data, "max-k-cut", self.colours)
+        return Source(problem, source.labels, source.name, source.description)
+
+    def _made_up(self, A: sparse.csr_array) -> TwoCSP:
+        """Colours of a public graph."""
+        from dpgraph.instance import TwoCSP
+
+        return TwoCSP.from_networkx(A, "max-k-cut", self.colours)
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | _intervals(result)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        return [
+            f"{source.name}: {len(source.labels)} variables, mechanism {result.mechanism}",
+            *_worth(result, "weight earned", f"{len(result.alphabet)} labels"),
+        ]
+
+
+def _intervals(result: Any) -> dict[str, Any]:
+    return {"value_interval": result.value_interval(), "fraction_interval": result.fraction_interval()}
+
+
+def _worth(result: Any, what: str, note: str) -> list[str]:
+    """What a cut or an assignment is worth, with 95 % intervals."""
+    low, high = result.value_interval()
+    lines = [f"{what}: {result.estimated_value:.6g}, with probability 95 % between {low:.6g} and {high:.6g}"]
+    if math.isfinite(result.estimated_fraction):
+        low, high = result.fraction_interval()
+        share = f"share of all: {result.estimated_fraction:.3f}, with probability 95 % between {low:.3f} and {high:.3f}"
+        lines.append(f"{share} ({note})")
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +207,13 @@ class Spectrum(GraphRelease):
     k: int = option(8, "How many values, from the largest down. All cost what one costs.", "--k")
     regularization: str = auto_or(float, _REGULARIZATION, "--regularization")
     output: Path | None = written("Write the noisy values as CSV with columns index, value.")
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the noisy values and their noise.", picture=True)
 
     def _table(self, source: Source, result: Any) -> Table:
         return ["index", "value"], [range(1, self.k + 1), result.values.tolist()]
+
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_spectrum", result, title=source.name)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         return [

@@ -82,7 +82,7 @@ class Release:
         accountant = nullcontext() if file is None else FileAccountant(file)
         source = self.read()
         with accountant:
-            result = self._release(source.data, given, self.seed)
+            result = self._release(source.data, self._given(source, given), self.seed)
         deliver(
             [lambda: "\n".join(self._lines(source, result)), lambda: result.privacy.table()],
             self._outputs(source, result, given),
@@ -93,6 +93,10 @@ class Release:
         """What the function is called with: those options that it reads."""
         read = inspect.signature(getattr(dpgraph, self.function)).parameters
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name in read}
+
+    def _given(self, source: Source, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments in the terms of the data."""
+        return given
 
     def _release(self, data: Any, given: dict[str, Any], seed: int | None) -> Any:
         """The result of the private function."""
@@ -138,7 +142,7 @@ class Release:
 class StrategyRelease(Release):
     """A command whose function has strategies."""
 
-    #: Where they are registered.
+    #: Where they are registered, unless that depends on options.
     strategies: ClassVar[str]
 
     mechanism: str = option("auto", "auto, which follows a public rule, or a strategy: a wrong name lists them.")
@@ -150,12 +154,16 @@ class StrategyRelease(Release):
         metavar="NAME=VALUE",
     )
 
+    def _registry(self) -> Registry:
+        found: Registry = pkgutil.resolve_name(self.strategies)
+        return found
+
     def _arguments(self) -> dict[str, Any]:
         return super()._arguments() | {"mechanism": self._chosen(self.options or [])}
 
     def _chosen(self, given: list[str]) -> Any:
         """What to pass as ``mechanism=``: the name, or an options object where options were given."""
-        registry: Registry = pkgutil.resolve_name(self.strategies)
+        registry = self._registry()
         if self.mechanism not in registry.names:
             names = ", ".join(registry.names)
             raise InvalidParameterError(f"--mechanism must be one of {names}; got {self.mechanism!r}")
@@ -219,7 +227,8 @@ def require_writable(command: Any, *paths: Path) -> None:
     """Refuse files that could not be written, or that the command reads."""
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise InvalidParameterError("two outputs have the same path; give each its own")
-    reads = [getattr(command, "graph", None), *getattr(command, "graphs", [])]
+    reads = [getattr(command, name, None) for name in ("graph", "table_file", "categories")]
+    reads += getattr(command, "graphs", [])
     kept = {os.path.realpath(path) for path in [*reads, options.BUDGET.get()] if path is not None}
     for path in (path for path in paths if path != STDOUT):
         folder = path.absolute().parent

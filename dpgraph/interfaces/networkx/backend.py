@@ -16,7 +16,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy import linalg
+from scipy.optimize import isotonic_regression
 
+from dpgraph.arguments import check_memory, require_delta
+from dpgraph.bounds import spectra
 from dpgraph.denoise.modularity import BlockWeights
 from dpgraph.denoise.modularity import modularity as modularity_of
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
@@ -35,7 +39,7 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
     possible,
     triangles,
 )
-from dpgraph.interfaces.networkx.info import ANSWERED
+from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,
     PrivateGraph,
@@ -45,8 +49,10 @@ from dpgraph.interfaces.networkx.private_graph import (
     convert_from_nx,
     convert_to_nx,
     on_start_tests,
+    refused,
     should_run,
 )
+from dpgraph.privacy.call import Measurement
 from dpgraph.privacy.noise import noise_source
 from dpgraph.problems.communities import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
@@ -54,10 +60,12 @@ from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.private import private_max_cut
 from dpgraph.problems.embedding.normalized_adjacency import private_normalized_adjacency
 from dpgraph.releases.totals import release_block_weights, release_weight
+from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray
 
 __all__ = [
     *ANSWERED,
+    *REFUSED,
     "PrivateGraph",
     "can_run",
     "convert_from_nx",
@@ -229,6 +237,42 @@ def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
     return private_transitivity(G, **asked.arguments()).value
 
 
+def _whole_spectrum(
+    G: PrivateGraph, weight: str | None, asked: Asked, name: str, change: Callable[[float, int], float]
+) -> FloatArray:
+    """All eigenvalues with noise; the nearest increasing vector is never farther from the exact one.
+
+    Neither matrix is normalised, so that nothing has to be known about the degrees and nothing halts.
+    """
+    if len(G) > DENSE_LIMIT:
+        raise InvalidParameterError(
+            f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; got {len(G)}. "
+            "dpgraph.private_spectrum releases the largest ones of any graph"
+        )
+    check_memory(f"all eigenvalues of {len(G)} vertices", copies=(6, len(G), len(G)))
+    require_delta(asked.budget["delta"], name, "private_normalized_adjacency(mechanism='randomized-response')")
+    graph, call = opened(G, asked, _counted(weight, asked))
+    dense = graph.multiply(np.eye(len(G)))
+    if name == "laplacian spectrum":
+        dense = np.diag(graph.degrees()) - dense
+    bound = change(graph.max_weight, len(G))
+    noisy = call.release(Measurement(name, linalg.eigvalsh(dense), l2=bound, few=True)).value
+    return np.asarray(isotonic_regression(noisy).x)
+
+
+@answered_privately
+def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
+    """All eigenvalues of the adjacency matrix, noisy and increasing."""
+    return _whole_spectrum(G, weight, asked, "adjacency spectrum", spectra.whole_adjacency_spectrum)
+
+
+@answered_privately
+def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
+    """All eigenvalues of the Laplacian, noisy, nonnegative and increasing."""
+    values = _whole_spectrum(G, weight, asked, "laplacian spectrum", spectra.whole_laplacian_spectrum)
+    return np.maximum(values, 0.0)
+
+
 def _release_cut(
     G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked
 ) -> tuple[float, tuple[float, float], float]:
@@ -271,6 +315,30 @@ def normalized_cut_size(
     return sum(_quotient(across, volume, 1.0) for volume in volumes)
 
 
+@answered_privately
+def mixing_expansion(
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
+) -> float:
+    """Noisy cut over twice the noisy number of edges, in [0, 1/2]."""
+    if weight is not None:
+        raise InvalidParameterError(
+            "weight must be None: networkx divides a weight by a number of edges here; release nx.cut_size instead"
+        )
+    across, _, total = _release_cut(G, S, T, weight, asked)
+    return _quotient(across, 2.0 * total, 0.5)
+
+
+@answered_privately
+def edge_expansion(
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
+) -> float:
+    """Noisy cut, at least 0, over the size of the smaller public set."""
+    smaller = min(len(S), len(set(G) - set(S)) if T is None else len(T))
+    if smaller == 0:
+        raise InvalidParameterError("both sets must hold a vertex; got an empty one")
+    return _noisy_cut(G, S, T, weight, asked) / smaller
+
+
 # --- nx.community ------------------------------------------------------------------------------------------------
 
 
@@ -311,6 +379,8 @@ def _finds_communities(name: str) -> Callable[..., Any]:
     return answered_privately(find)
 
 
+asyn_lpa_communities = _finds_communities("asyn_lpa_communities")
+fast_label_propagation_communities = _finds_communities("fast_label_propagation_communities")
 greedy_modularity_communities = _finds_communities("greedy_modularity_communities")
 label_propagation_communities = _finds_communities("label_propagation_communities")
 leiden_communities = _finds_communities("leiden_communities")
@@ -338,3 +408,6 @@ def modularity(
     weights = np.rint(released.value) if weight is None else released.value
     value, _ = modularity_of(BlockWeights.released(weights, released.std), resolution)
     return min(max(value, -float(resolution)), 1.0) if math.isfinite(value) else 0.0
+
+
+(effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())

@@ -28,6 +28,9 @@ _DEFAULT_WEIGHT = "Weights count if max_weight is given or configured; otherwise
 
 #: Function -> what it answers.
 _FUNCTIONS = {
+    "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
+    "asyn_lpa_communities": _COMMUNITIES,
     "attribute_assortativity_coefficient": f"By the noisy numbers of edges between the groups, in [-1, 1]. {_GROUPS}",
     "attribute_mixing_matrix": f"Noisy numbers of edges between the groups, or their shares. {_GROUPS}",
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
@@ -39,13 +42,19 @@ _FUNCTIONS = {
     "edge_connectivity": "The edges of a minimum cut, with noise; s, t and cutoff must be None.",
     "density": "The number of edges with noise over the number of possible ones. "
     f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
+    "edge_expansion": f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
+    "fast_label_propagation_communities": _COMMUNITIES,
     "greedy_modularity_communities": f"{_COMMUNITIES} There are at most best_n; cutoff must be 1. The sets are frozen.",
     "kernighan_lin_bisection": "Halves by the second eigenvector of a private normalized adjacency. partition must be "
     f"None; max_iter is not used. Raises dpgraph.MechanismHalted as spectral_bisection does. {_DEFAULT_WEIGHT}",
     "label_propagation_communities": _COMMUNITIES,
+    "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
     "leiden_communities": f"{_COMMUNITIES} max_level and theta are not used; metric may be modularity or the default, "
     f"with the same answer. {_DEFAULT_WEIGHT}",
     "louvain_communities": f"{_COMMUNITIES} threshold and max_level are not used. {_DEFAULT_WEIGHT}",
+    "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
+    f"{_PARTITION}",
     "modularity": f"Modularity by the noisy weights between communities and inside. {_DEFAULT_WEIGHT} {_PARTITION}",
     "normalized_cut_size": f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
     "number_connected_components": "The number of components, with noise.",
@@ -67,6 +76,13 @@ _UNWEIGHTED = (
 )  # fmt: skip
 _MECHANISM = {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."}
 
+#: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
+#: privately and another exactly.
+REFUSED: dict[str, str] = {
+    "effective_graph_resistance": (
+        "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
+    ),
+}
 #: Functions that are answered privately.
 ANSWERED = tuple(_FUNCTIONS)
 
@@ -86,6 +102,10 @@ def get_info() -> dict[str, Any]:
                 | (_MECHANISM if name == "one_exchange" else {}),
             }
             for name, text in _FUNCTIONS.items()
+        }
+        | {
+            name: {"additional_docs": f"Refused wherever an epsilon is given. {instead}", "additional_parameters": {}}
+            for name, instead in REFUSED.items()
         },
         "default_config": {"epsilon": None, "delta": None, "max_weight": None},
     }

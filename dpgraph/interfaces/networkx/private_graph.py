@@ -202,6 +202,20 @@ def _budget(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": 0.0 if delta is None else delta}
 
 
+def refused(name: str, instead: str) -> Callable[..., Any]:
+    """A function that this backend refuses, so that networkx does not answer one part privately and another exactly."""
+    theirs = nx.utils.backends._registered_algorithms[name].orig_func
+
+    @functools.wraps(theirs)
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise DPGraphError(
+            f"{name} of networkx combines several numbers, and dpgraph has no private answer of its form. {instead} "
+            f"For the exact answer call it where no epsilon is given or configured. Nothing was read or spent"
+        )
+
+    return refuse
+
+
 def _forget_conversions(G: Any) -> None:
     # Wrapping a graph costs nothing and never goes stale; kept in networkx's cache it would only cause its warning.
     cache = getattr(getattr(G, "_graph", None), "__networkx_cache__", None) or {}

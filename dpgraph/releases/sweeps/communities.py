@@ -15,7 +15,9 @@ rows of largest degree count each other first, once, for all of that budget too.
 
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
-The last sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
+What is merged is never split again, so that before the last sweep labels have to belong together clearly.
+The last sweep has half of the budget: labels of the others are best then. It releases no counts but choices, the noisy
+maximum of the scores, whose noise has half the variance.
 When all labels are merged, the weights between communities are released afresh: estimates by them are unbiased.
 """
 
@@ -23,6 +25,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
@@ -89,8 +92,8 @@ def release_communities(
         run.forget_unused()
         name = f"weights after sweep {sweep + 1}"
         weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
-        most = (communities or n) if sweep == sweeps - 1 else n
-        groups, _ = merge_labels(weights, resolution, least=communities or 1, most=most)
+        most, apart = (communities or n, 1.0) if sweep == sweeps - 1 else (n, COMMUNITIES.apart)
+        groups, _ = merge_labels(weights, apart * resolution, least=communities or 1, most=most)
         run.merge(groups)
     # Noise by which labels were merged makes the communities look better than they are: it is not published as theirs.
     name = "weights between communities"
@@ -185,7 +188,7 @@ class _Run:
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
-        seen = np.full(self.graph.n_vertices, -1, dtype=np.min_scalar_type(-self.graph.n_vertices))
+        seen = np.full(self.graph.n_vertices, -1, dtype=np.int32)
         rows, core, side = self.core.others, self.core.rows, sweep % 2
         if sweep == 0 and self.answers:
             self._ask_core()
@@ -249,17 +252,22 @@ class _Run:
         """Enter a sweep in the ledger, or what the rows of the core count of each other."""
         w, unit = self.graph.max_weight, self.graph.weight_unit
         chooses = sweep == self.sweeps - 1 and not core
-        call = self.call if core else self.call.equal_part(self.sweeps)
+        share = 0.5 if chooses else 0.5 / (self.sweeps - 1)
+        call = self.call if core or self.sweeps == 1 else self.call.part(share)
         pairs = self.core.pairs if core else self.core.other_pairs
         name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
         maximum = call.noisy_maximum(name, sensitivity.label_scores(w), unit, pairs=pairs) if chooses else None
         scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
 
-    def _set(self, rows: IntArray, seen: IntArray, law: _Law, *, side: int, apart: bool = False) -> None:
+    def _set(self, rows: IntArray, seen: NDArray[np.int32], law: _Law, *, side: int, apart: bool = False) -> None:
         """Set rows one after another by the labels `seen` (-1: none), and add these unless they stay `apart`."""
         weight, blocks, totals, known = self.degrees.values, row_blocks(rows), np.zeros(self.count), seen >= 0
         np.add.at(totals, seen[known], weight[known])
+        if law.maximum:
+            law.maximum.expect(rows.size * self.count)
+        else:
+            self.call.noise.expect_laplace(rows.size * self.count, self.graph.weight_unit, law.scale)
         self.graph.expect(blocks)
         for block in blocks:
             if totals.any():  # otherwise counts are zero whatever the data
@@ -268,7 +276,7 @@ class _Run:
                 seen[block] = self.labels[block]
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
 
-    def _choose(self, block: IntArray, seen: IntArray, totals: FloatArray, law: _Law, side: int) -> None:
+    def _choose(self, block: IntArray, seen: NDArray[np.int32], totals: FloatArray, law: _Law, side: int) -> None:
         """Labels of a block by its private counts and by what is known of its other side."""
         exact, other = self.graph.count_rows(block, seen, self.count), self.known[1 - side, block]
         unit, w = self.graph.weight_unit, self.graph.max_weight

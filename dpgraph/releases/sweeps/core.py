@@ -107,6 +107,8 @@ def release_repeated_sweeps(
         rows = generator.permutation(core.rows) if t else core.rows
         blocks = row_blocks(rows, _BLOCKS) if t else row_blocks(rows)
         oracle.expect(blocks)
+        if t:
+            drawn.expect(rows)
         for k, block in enumerate(blocks):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
@@ -138,12 +140,12 @@ class PublicIterate:
 
     def read(self, block: IntArray) -> tuple[FloatArray, float]:
         """Release the fields of `block`, rows that are all read for the first time or all again; also the variance."""
-        fresh = self._fresh[block]
-        if fresh.any() and not fresh.all():
+        fresh = np.count_nonzero(self._fresh[block])
+        if 0 < fresh < block.size:
             raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
         self._fresh[block] = False
-        release = self._queries.first if fresh.all() else self._queries.later
-        return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
+        release = self._queries.first if fresh else self._queries.later
+        return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh else 1]
 
     def set(self, block: IntArray, new: FloatArray) -> None:
         """Set rows."""
@@ -185,8 +187,12 @@ def release_one_sided_sweep(
         bound = sensitivity.first_sweep(oracle.row_bound)
         scale = call.scale(name, bound, law="Laplace", pairs=core.other_pairs)
         variance = 2 * min(scale, _LARGEST_SCALE) ** 2
+        weights = variances / (variances + variance)
+        deviations = np.sqrt(np.maximum(weights * variance, 1e-300))
+        noise.expect_laplace(rows.size * oracle.columns, unit, scale)
     else:
         maximum = call.noisy_maximum(name, scores.bound, unit, pairs=core.other_pairs)
+        maximum.expect(rows.size * oracle.columns)
     blocks = row_blocks(rows)
     oracle.expect(blocks)
     something = bool(X.any())  # otherwise fields are zero whatever the data
@@ -194,10 +200,8 @@ def release_one_sided_sweep(
         if not something:
             new = response.start(block.size, call.generator)
         elif scores is None:
-            weight = variances[block, None] / (variances[block, None] + variance)
-            means[block] = weight * noise.laplace_on_grid(oracle.fields(block, X), unit, scale)
-            ratio = means[block] / np.sqrt(np.maximum(weight * variance, 1e-300))
-            new = response.answer(block, ratio, X)
+            means[block] = found = weights[block, None] * noise.laplace_on_grid(oracle.fields(block, X), unit, scale)
+            new = response.answer(block, found / deviations[block, None], X)
         else:
             private = score_units(scores.counts(block, X), scores.relation, unit) * unit
             chosen = maximum.choose(np.asarray(private, dtype=np.float64), public=np.zeros(private.shape))

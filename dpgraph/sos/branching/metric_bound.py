@@ -93,6 +93,11 @@ def merged(parent: MetricBound, i: int, j: int, sign: float) -> MetricBound:
     )  # fmt: skip
 
 
+def time_for_a_round(now: MetricBound) -> bool:
+    """Whether the eigenvectors that a minimisation starts with may be known before the time limit."""
+    return there_is_time(_COST_OF_EIGENVECTORS * now.objective.n_vertices)
+
+
 def enumerated(now: MetricBound) -> tuple[float, FloatArray]:
     """The largest value of a cut of few vertices, and that cut."""
     objective = now.objective

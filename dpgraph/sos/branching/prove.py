@@ -15,7 +15,7 @@ from dpgraph import threads
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
-from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
+from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened, time_for_a_round
 from dpgraph.sos.branching.search import Incumbent, Node, best_first
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
@@ -156,7 +156,7 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
         return node
 
     def branch(node: MetricBound) -> Iterable[MetricBound]:
-        if node.objective.n_vertices <= _FEW:
+        if node.objective.n_vertices <= _FEW or not time_for_a_round(node):
             return
         i, j = _least_decided(node)
         first, signs = node.first()

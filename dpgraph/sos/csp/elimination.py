@@ -70,9 +70,14 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     order, steps = elimination_order(n, q, costs.pairs, widest)
     if len(order) < n:
         order, steps = level_order(n, q, costs.pairs, widest)
-    if steps > min(most, _STEPS_A_SECOND * (deadline() - time.monotonic())):
+    if steps > min(most, affordable()):
         order, _ = elimination_order(n, q, costs.pairs, 2)
     return replace(_eliminated(costs, order), steps=steps)
+
+
+def affordable() -> float:
+    """Steps for which there is time."""
+    return min(_MOST, _STEPS_A_SECOND * (deadline() - time.monotonic()))
 
 
 def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
@@ -90,7 +95,7 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
     heapq.heapify(heap)
     order, steps = list[int](), 0.0
     gone: set[int] = set()
-    while heap and steps <= _MOST:
+    while heap and steps <= _MOST and not time_is_up():
         entry = heapq.heappop(heap)
         v = entry[2]
         if current.get(v) != entry:
@@ -116,7 +121,7 @@ def level_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int]
     order = sparse.csgraph.reverse_cuthill_mckee(graph + graph.T, symmetric_mode=True).tolist()
     neighbours, steps = _neighbours(n, pairs), 0.0
     for v in order:
-        if len(neighbours[v]) > widest or steps > _MOST:
+        if len(neighbours[v]) > widest or steps > _MOST or time_is_up():
             return order, math.inf
         steps += float(q) ** (len(neighbours[v]) + 1)
         join_neighbours(neighbours, v)

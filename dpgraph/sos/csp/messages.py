@@ -30,12 +30,14 @@ def pass_messages(objective: CSPObjective) -> tuple[FloatArray, IntArray]:
     shares, labels = np.zeros((2, m, q)), np.zeros(n, dtype=np.int64)
     best, bound, kept = math.inf, math.inf, shares.copy()
     for _ in range(int(np.clip(_OPERATIONS / (_PASSES * 4.0 * (m * q * q + 1)), 1, 100))):
+        if time_is_up():
+            break
         passes = at_once(_sequential_passes, 4.0 * _PASSES * m * q * q)
         on_thread(passes, objective.constraints, shares, labels, _PASSES)
         before, bound = bound, _bound(objective, shares)
         if bound < best:
             best, kept = bound, shares.copy()
-        if before - bound <= _LEAST_GAIN * abs(bound) or time_is_up():
+        if before - bound <= _LEAST_GAIN * abs(bound):
             break
     return kept, labels
 

@@ -109,9 +109,16 @@ class CSPObjective:
 
     def value(self, labels: IntArray) -> float:
         """Value of an assignment of label positions."""
+        return math.fsum([self.constant, *self._parts(labels)])
+
+    def rounded_value(self, labels: IntArray) -> float:
+        """The same in a tenth of the time, up to rounding: to compare many assignments."""
+        return self.constant + float(self._parts(labels).sum())
+
+    def _parts(self, labels: IntArray) -> FloatArray:
         u, v = self.pairs.T
         single = self.unary[np.arange(labels.size), labels]
-        return math.fsum([self.constant, *single, *self.tables[np.arange(len(u)), labels[u], labels[v]]])
+        return np.concatenate([single, self.tables[np.arange(len(u)), labels[u], labels[v]]])
 
     def condition(self, i: int, a: int) -> CSPObjective:
         """Objective of the other variables, in the same order, once variable i has label a."""

@@ -17,7 +17,7 @@ from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.kernels import ascend_blocks, pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
-from dpgraph.threads import on_thread
+from dpgraph.threads import on_thread, time_is_up
 from dpgraph.typing import FloatArray
 
 _RANK = 48
@@ -125,7 +125,7 @@ def _random_start(objective: CSPObjective, rng: np.random.Generator) -> tuple[Fl
     k = min(n * (q - 1) + 1, max(_RANK, q + 1))
     W = np.zeros((n, q, k))
     W[:, 0, 0] = 1.0
-    basis, _ = np.linalg.qr(rng.standard_normal((n, k - 1, q - 1)))
+    basis = np.eye(k - 1, q - 1)[None] if time_is_up() else np.linalg.qr(rng.standard_normal((n, k - 1, q - 1)))[0]
     W[:, 1:, 1:] = basis.transpose(0, 2, 1)
     h = np.full(q, 1.0 / math.sqrt(q))
     h[0] -= 1.0

@@ -47,7 +47,7 @@ def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntAr
 
 def best_rows(objective: CSPObjective, assignments: IntArray, keep: int) -> IntArray:
     """The `keep` rows of largest value, best first (ties by position)."""
-    values = np.array([objective.value(row) for row in assignments])
+    values = np.array([objective.rounded_value(row) for row in assignments])
     return assignments[np.argsort(-values, kind="stable")[:keep]]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpgraph.sos.csp.costs import IntegerCosts
-from dpgraph.sos.csp.elimination import Core, reduced
+from dpgraph.sos.csp.elimination import Core, affordable, reduced
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
@@ -90,9 +90,11 @@ class ExactSearch:
                 break
         watch.found(self._objective.value(self.labels), self.bound)
         proven = is_optimal(self._objective, self._objective.value(self.labels), self.bound)
-        if not proven and entries < math.inf and (core := reduced(self._whole)).kept.size == 0:
-            self._solved(core)
-            return True
+        if not proven and entries < math.inf and self._core.steps <= affordable():
+            core = reduced(self._whole)
+            if core.kept.size == 0:
+                self._solved(core)
+                return True
         return proven
 
     def improved_by(self, labels: IntArray) -> None:

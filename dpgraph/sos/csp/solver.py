@@ -4,6 +4,7 @@ Seeds are pinned as for max-cut (:mod:`dpgraph.sos.cut.conditioning`). With U_ia
 Cov[(i,a), (j,b)] = <U_ia, U_jb>, so that correlations cost O(n q k^2).
 """
 
+import math
 import time
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -21,9 +22,10 @@ from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.proofs import ShiftProof
-from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
+from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
@@ -65,6 +67,9 @@ def solve_csp(
         share = _SHARE_OF_PROOF if prove and as_cut else _SHARE_OF_SEARCH
         if exact.run(watch, entries=entries, deadline=watch.until(share)):
             return Solution.exact(objective, exact.labels, exact.bound, exact.proof)
+    if time_is_up():
+        trace = (TraceEntry(0, exact.bound, exact.bound, math.nan, math.nan),)
+        return Solution.of(objective, exact.labels, bound=exact.bound, kind="proven", trace=trace, proof=exact.proof)
     if as_cut:  # which has a proof of its own
         return _relaxed(objective, replace(left(1.0), search=options.search), nonnegative, generator, exact)
     first = left(SHARE_BEFORE_PROOF if prove else 1.0)
@@ -147,7 +152,7 @@ def _solve(
 def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:
     """Assignments of a relaxation, shape (rounds, n)."""
     if not options.as_analysed:
-        return round_vectors(relaxation.vectors, options.rounds, rng)
+        return round_vectors(relaxation.vectors, 1 if time_is_up() else options.rounds, rng)
     marginals = relaxation.marginals()
     return np.array([draw_labels(marginals, rng) for _ in range(options.rounds)])
 

@@ -18,7 +18,7 @@ from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
-from dpgraph.sos.cut.rounding import best_columns
+from dpgraph.sos.cut.rounding import best_columns, entered
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import on_columns
@@ -67,7 +67,9 @@ def solve_bisection(
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
-        penalised, penalty, root = _close_gap(objective, penalised, penalty, root, largest, beat, generator)
+        until = watch.until(_SHARE)
+        relaxed = penalised, penalty, root
+        penalised, penalty, root = _close_gap(objective, relaxed, largest, beat, generator, until)
     allowance, rounding = _allowance(root, penalty, largest)
     weights = objective.vertex_weights()
     watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
@@ -156,27 +158,27 @@ def _allowance(root: LowRankSolution, penalty: float, largest: int) -> tuple[flo
 
 def _close_gap(
     objective: SparseObjective,
-    penalised: CutObjective,
-    penalty: float,
-    root: LowRankSolution,
+    relaxed: tuple[CutObjective, float, LowRankSolution],
     largest: int,
     beat: float,
     rng: np.random.Generator,
+    deadline: float,
 ) -> tuple[CutObjective, float, LowRankSolution]:
     """The same with a larger penalty and a smaller tolerance, where they may be all that is above the best known cut.
 
     In a star the relaxation exceeds every bisection by 1/(16 penalty).
     """
+    penalised, penalty, root = relaxed
     while penalty > 0.0:
         gap = root.value + penalty * largest**2 - beat
         if not 0.0 < gap <= _NEAR * abs(root.value):
             break
         larger = penalise_imbalance(objective, 4.0 * penalty)
-        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors)
+        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors, deadline=deadline)
         if again.value + 4.0 * penalty * largest**2 - beat > 0.5 * gap:
             break
         penalised, penalty, root = larger, 4.0 * penalty, again
-    return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng)
+    return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng, deadline=deadline)
 
 
 def _search(
@@ -206,7 +208,7 @@ def _search(
         else:
             of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number > keep else 0
             cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
-        cuts = best_columns(objective, _entered(objective, cuts, cut, keep), keep)
+        cuts = best_columns(objective, entered(objective, cuts, cut, keep), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
@@ -214,20 +216,6 @@ def _search(
         if 2.0 * time.monotonic() - began >= deadline or number >= most:  # another one would end too late
             break
     return cuts
-
-
-def _entered(objective: SparseObjective, cuts: FloatArray, cut: FloatArray, keep: int) -> FloatArray:
-    """The cuts with a new one; once they are `keep`, in place of the most similar one of those that are no better.
-
-    So those kept stay different, and there is something to combine (Sanders, Schulz 2012).
-    """
-    alike = np.abs(cut @ cuts)
-    if np.any(alike == cut.size):
-        return cuts
-    if cuts.shape[1] < keep:
-        return np.column_stack([cuts, cut])
-    alike[objective.values(cuts) > objective.cut_value(cut)] = -1.0
-    return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:

@@ -64,7 +64,7 @@ def certify(
         return trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
-    step = max(0.05 * abs(guess), 1e-7)
+    step = max(0.2 * abs(guess), 1e-7)  # a failed proof is dear
     for _ in range(_ATTEMPTS):
         if time_is_up():
             break
@@ -150,7 +150,6 @@ class _DualLine:
             if not proven and time_is_up():
                 proven = None
         if proven is None:
-            deadline = min(deadline, threads.deadline())
             steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
             known = lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline)
             if known == -math.inf:

@@ -11,6 +11,7 @@ from dpgraph.compiled import Rows, njit
 from dpgraph.sos.kernels import REORDER, accept, uniform
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray as Floats
+from dpgraph.typing import IntArray
 
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
@@ -18,6 +19,7 @@ _BEYOND = 0.9
 # Rows of a dense matrix that are multiplied at once: matrix products are several times faster than one row's.
 _BLOCK = 32
 
+_PART = 128  # numbers whose largest is found at once
 _TENURE = 20  # steps for which a vertex is not flipped again, and as many more at random
 _PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
 # Random waiting times of annealing side by side: a run of them, from a random place on, serves the starts of a vertex.
@@ -167,39 +169,72 @@ def anneal_sparse(  # noqa: PLR0913
 
 
 @njit(nogil=True)
+def _largest(score: IntArray) -> int:
+    """The place of the largest: that of each part first, which is vectorised for whole numbers and not for others."""
+    best, where = score[0], 0
+    for start in range(0, score.size, _PART):
+        part = score[start : start + _PART]
+        most = part[0]
+        for k in range(part.size):
+            most = max(most, part[k])
+        if most > best:
+            best, where = most, start
+    while score[where] < best:
+        where += 1
+    return where
+
+
+@njit(nogil=True)
 def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop: Stop) -> None:
     """Tabu search in place: flip what gains most, or loses least, but no vertex again soon; x becomes the best cut.
 
     Where that gains nothing for long, it goes on from there with some vertices flipped at random (Palubeckis 2006).
+    Scores are gains plus `above`, of vertices that may not be flipped yet half of that. All are positive, so that their
+    bits, read as whole numbers, are in the same order.
     """
     indptr, indices, data = rows
     n = x.size
     state = np.array([seed], dtype=np.uint64)
-    best, gain, until = x.copy(), np.zeros(n), np.zeros(n, dtype=np.int64)
+    best, score, until, above = x.copy(), np.zeros(n), np.zeros(n, dtype=np.int64), 1e-300
     for i in range(n):
+        size = 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            gain[i] += x[i] * data[p] * x[indices[p]]
+            score[i] += x[i] * data[p] * x[indices[p]]
+            size += abs(data[p])
+        above = max(above, 8.0 * size)
+    score += above
+    bits, held, count = score.view(np.int64), np.empty(2 * _TENURE + 1, dtype=np.int64), 0
     value, top, near, last, shaken = 0.0, 0.0, 0.0, 0, 0
     for step in range(steps):
-        pick, most = 0, -np.inf
+        for k in range(count - 1, -1, -1):
+            if until[held[k]] <= step:
+                score[held[k]] += 0.5 * above
+                count -= 1
+                held[k] = held[count]
         if shaken > 0:
             pick = int(uniform(state) * n)
             shaken -= 1
             near, last = -np.inf, step
         else:
-            for i in range(n):
-                if gain[i] > most and (until[i] <= step or value + gain[i] > top):
-                    pick, most = i, gain[i]
-        value += gain[pick]
-        gain[pick] = -gain[pick]
+            pick = _largest(bits)
+            for k in range(count):  # it may, for the best cut of all
+                if score[held[k]] + 0.5 * above > score[pick] and value + score[held[k]] - 0.5 * above > top:
+                    pick = held[k]
+        gain = score[pick] - above
+        if until[pick] > step:
+            gain += 0.5 * above
+        else:
+            held[count] = pick
+            count += 1
+        until[pick] = step + 1 + min(_TENURE, n // 4) + int(uniform(state) * _TENURE)
+        value += gain
+        score[pick] = 0.5 * above - gain
         x[pick] = -x[pick]
         for p in range(indptr[pick], indptr[pick + 1]):
-            j = indices[p]
-            gain[j] += 2.0 * x[j] * data[p] * x[pick]
-        until[pick] = step + min(_TENURE, n // 4) + int(uniform(state) * _TENURE)
-        if value > near + 1e-9 * abs(most):
+            score[indices[p]] += 2.0 * x[indices[p]] * data[p] * x[pick]
+        if value > near + 1e-10 * above:
             near, last = value, step
-        if value > top + 1e-9 * abs(most):
+        if value > top + 1e-10 * above:
             top = value
             best[:] = x
         if step - last > _PATIENCE * n:

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpgraph import threads
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within, trivial_certificate
-from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
 _LARGE, _MOST_TOLERANCE = 20_000, 1e-2  # vertices from which the default tolerance grows, and up to what
+_PRODUCTS = 4  # as long as so many take the least that a bound other than the trivial one costs
 _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 
@@ -52,7 +53,7 @@ def solve_low_rank(
     A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
     """
     if start is None:
-        late = time_is_up()
+        late = threads.time_is_up()
         cut = np.where(rng.random(objective.n_vertices) < 0.5, 1.0, -1.0) if late else objective.unfrustrated()
         if cut is not None:
             V = cut[:, None]
@@ -66,9 +67,11 @@ def solve_low_rank(
     V = _unit_rows(rng.standard_normal((n, first))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
-    stalls, last_gap = 0, math.inf
+    stalls, last_gap, began = 0, math.inf, time.monotonic()
+    value, scale = _value_and_scale(objective, V)
+    if (now := time.monotonic()) + _PRODUCTS * (now - began) > threads.deadline():
+        return LowRankSolution(V, value, trivial_certificate(objective), sweeps, False)
     while True:
-        scale = _value_and_scale(objective, V)[1]
         batch = min(_BATCH, max_sweeps - sweeps) if deadline == math.inf else _FIRST
         done, gain = objective.ascend(V, batch, threshold * scale)
         sweeps += done

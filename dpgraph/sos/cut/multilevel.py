@@ -22,6 +22,7 @@ _STALLS = 0.75  # as many, and vertices are also matched with those that share t
 _TRIES = 10  # random cuts of the coarsest level
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
+_CUTS = 100  # about as many follow, so that kernels are compiled at the first if they will be at all
 _SHORT = 2**20  # steps of passes for which no thread is started
 _PATIENCE = 100  # flips past the best prefix, and this share of all vertices
 _PATIENCE_SHARE = 0.01
@@ -41,7 +42,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
-        joined = at_once(match, 2 * A.indices.size)
+        joined = at_once(match, 2 * _CUTS * A.indices.size)
         group, signs = joined(A, masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
             group, signs = joined(A, masses, given, order, limit, True)
@@ -51,7 +52,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
         masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
-        levels.append((at_once(_merged_rows, A.indices.size)(A, group, signs, count), np.abs(merged)))
+        levels.append((at_once(_merged_rows, _CUTS * A.indices.size)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
         first = np.empty(count, dtype=np.int64)
         first[group] = np.arange(group.size)  # any vertex of each group

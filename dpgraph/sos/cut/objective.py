@@ -197,6 +197,12 @@ class SparseObjective(_ListedObjective):
         return definiteness.sparse_semidefinite(self.matrix, diagonal)
 
 
+def _signed_sums(matrix: FloatArray, group: IntArray, signs: FloatArray) -> FloatArray:
+    """Sums of the rows of each group, with their signs."""
+    shape = int(group.max()) + 1, group.size
+    return np.asarray(sparse.csr_array((signs, (group, np.arange(group.size))), shape=shape) @ matrix)
+
+
 class DenseObjective(_ListedObjective):
     """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
@@ -224,9 +230,7 @@ class DenseObjective(_ListedObjective):
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
-        P = np.zeros((self.n_vertices, int(group.max()) + 1))
-        P[np.arange(self.n_vertices), group] = signs
-        inner = P.T @ self.matrix @ P
+        inner = _signed_sums(_signed_sums(self.matrix, group, signs).T, group, signs)
         merged = DenseObjective(inner, self.constant - 0.25 * math.fsum(inner.diagonal()))
         merged.slack, merged.unit = self.slack + self._contraction_slack(group), self.unit
         return merged

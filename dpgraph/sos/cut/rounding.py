@@ -72,6 +72,20 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
     return signs[:, order]
 
 
+def entered(objective: CutObjective, cuts: FloatArray, cut: FloatArray, keep: int) -> FloatArray:
+    """The cuts with a new one; once they are `keep`, in place of the most similar one of those that are no better.
+
+    So those kept stay different, and there is something to combine (Sanders, Schulz 2012).
+    """
+    alike = np.abs(cut @ cuts)
+    if np.any(alike == cut.size):
+        return cuts
+    if cuts.shape[1] < keep:
+        return np.column_stack([cuts, cut])
+    alike[objective.values(cuts) > objective.cut_value(cut)] = -1.0
+    return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
+
+
 def patient_search(objective: CutObjective, starts: int) -> tuple[int, int] | None:
     """Starts and sweeps that take a few seconds where those of the default annealing take less, or None."""
     operations, most = _PATIENT_OPERATIONS, _PATIENT_SWEEPS

@@ -52,14 +52,18 @@ _QUICK = {
     "kernighan_lin_bisection": 60,
     "edge_connectivity": 60,
     "spectral_bisection": 40,
+    "adjacency_spectrum": 100,
+    "laplacian_spectrum": 100,
     "private_spectrum, certified": 3,
     STABILITY: 4,
     DRAWN: 4,
 }
 _QUICK_OTHERS = 120
 #: One function answers these calls of networkx, with the same knobs:
-#: four searches of thirty trials, each with its own seed.
+#: six searches of twenty trials, each with its own seed.
 _COMMUNITIES = (
+    "asyn_lpa_communities",
+    "fast_label_propagation_communities",
     "greedy_modularity_communities",
     "label_propagation_communities",
     "leiden_communities",

@@ -213,7 +213,7 @@ def _graph(genome: Genome, entry: Entry) -> tuple[Data, Data]:
 def _networkx(genome: Genome, entry: Entry) -> tuple[Data, Data]:
     n, function = genome["n"], entry.function
     public: dict[str, Any] = {}
-    if function in ("cut_size", "volume", "conductance", "normalized_cut_size"):
+    if function in ("cut_size", "volume", "conductance", "normalized_cut_size", "edge_expansion", "mixing_expansion"):
         public["S"] = list(range(0, n, 2)) if function == "cut_size" else list(range((n + 1) // 2))
     if function == "density":
         public["nodes"] = None

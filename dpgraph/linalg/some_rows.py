@@ -1,0 +1,101 @@
+"""Sums over some rows of a matrix, at a cost of their entries: exact, in any order, of weights on their grid."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.compiled import at_once, njit
+from dpgraph.typing import FloatArray, IntArray
+
+#: Entries that a row is taken to have: whether a loop is compiled depends on public numbers.
+_TYPICAL = 16.0
+
+
+class SomeRows(NamedTuple):
+    """Where the entries of each row begin and end in two arrays, of columns and of weights."""
+
+    starts: IntArray
+    ends: IntArray
+    columns: NDArray[np.integer]
+    weights: FloatArray  # one number where all entries weigh the same
+
+    @classmethod
+    def of(cls, A: sparse.csr_array, rows: IntArray | slice = slice(None)) -> "SomeRows":
+        """Those of a matrix."""
+        starts, ends = (np.asarray(ends[rows], dtype=np.int64) for ends in (A.indptr[:-1], A.indptr[1:]))
+        return cls(starts, ends, A.indices, A.data)
+
+
+def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -> FloatArray:
+    """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
+    found = np.zeros((rows.starts.size, X.shape[1]))
+    at_once(_add_products, _TYPICAL * found.size)(
+        *rows, np.ascontiguousarray(X, dtype=np.float64), float(centre), found
+    )
+    return found
+
+
+def row_counts(rows: SomeRows, labels: NDArray[np.integer], count: int) -> FloatArray:
+    """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
+    found = np.zeros((rows.starts.size, count))
+    at_once(_add_counts, _TYPICAL * rows.starts.size)(*rows, labels.astype(np.int32, copy=False), found)
+    return found
+
+
+def copy_rows(rows: SomeRows, places: IntArray, columns: NDArray[np.integer], weights: FloatArray) -> None:
+    """Copy the entries of rows to where these places begin; weights only where there is more than one."""
+    at_once(_copy, _TYPICAL * places.size)(*rows, places, columns, weights)
+
+
+@njit()
+def _add_products(
+    starts: IntArray,
+    ends: IntArray,
+    columns: NDArray[np.integer],
+    weights: FloatArray,
+    X: FloatArray,
+    centre: float,
+    found: FloatArray,
+) -> None:
+    for i in range(starts.size):
+        for k in range(starts[i], ends[i]):
+            here, weight, less = X[columns[k]], weights[k if weights.size > 1 else 0], 0.0
+            if centre != 0.0 and here.any():
+                less = centre
+            for c in range(here.size):
+                found[i, c] += weight * (here[c] - less)
+
+
+@njit()
+def _add_counts(
+    starts: IntArray,
+    ends: IntArray,
+    columns: NDArray[np.integer],
+    weights: FloatArray,
+    labels: NDArray[np.integer],
+    found: FloatArray,
+) -> None:
+    for i in range(starts.size):
+        for k in range(starts[i], ends[i]):
+            label = labels[columns[k]]
+            if label >= 0:
+                found[i, label] += weights[k if weights.size > 1 else 0]
+
+
+@njit()
+def _copy(
+    starts: IntArray,
+    ends: IntArray,
+    columns: NDArray[np.integer],
+    weights: FloatArray,
+    places: IntArray,
+    to_columns: NDArray[np.integer],
+    to_weights: FloatArray,
+) -> None:
+    for i in range(starts.size):
+        for k in range(starts[i], ends[i]):
+            to_columns[places[i] + k - starts[i]] = columns[k]
+            if to_weights.size > 1:
+                to_weights[places[i] + k - starts[i]] = weights[k if weights.size > 1 else 0]
