@@ -173,7 +173,8 @@ class EmbeddingRule:
     few_ratio: float = 4.0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
-    # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; > 0
+    # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; from four
+    # times that on, answers always; > 0
     vector_by_residual: float = 1.5
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2

@@ -57,10 +57,10 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
-    answer = answer_noise(epsilon)
-    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column:
+    by_residual = EMBEDDING_RULE.vector_by_residual
+    if math.sqrt(n) * answer_noise(epsilon) <= EMBEDDING_RULE.vector_column or epsilon >= 4 * by_residual:
         return "randomized-response"
-    if epsilon >= EMBEDDING_RULE.vector_by_residual:
+    if epsilon >= by_residual:
         return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
     return "noisy-power"
 
