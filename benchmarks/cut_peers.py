@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import math
 import multiprocessing
-import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -23,6 +22,7 @@ import psutil
 from common import DATA, RESULTS, markdown_table, with_processor_time
 from numba import njit
 from scipy import sparse
+from solver_peers import cp_sat, dense, edges, rc2, torus
 
 import dpgraph
 from dpgraph.datasets import read_sparse
@@ -46,20 +46,9 @@ def gset(name: str) -> sparse.csr_array:
     return sparse.csr_array(read_sparse(DATA / f"{name}.txt.gz", format="gset")[0])
 
 
-def torus(side: int) -> sparse.csr_array:
-    G = nx.grid_2d_graph(side, side, periodic=True)
-    A = sparse.triu(nx.to_scipy_sparse_array(G, dtype=float, format="csr"), format="csr")
-    A.data = np.random.default_rng(side).choice([-1.0, 1.0], A.nnz)
-    return sparse.csr_array(A + A.T)
-
-
-def dense(n: int) -> sparse.csr_array:
-    return nx.to_scipy_sparse_array(nx.gnp_random_graph(n, 0.5, seed=n), dtype=float, format="csr")
-
-
 INSTANCES: dict[str, Callable[[], sparse.csr_array]] = {
-    "G(60, 1/2)": lambda: dense(60),
-    "torus 20 x 20, signed": lambda: torus(20),
+    "G(60, 1/2)": lambda: dense(60, 60),
+    "torus 20 x 20, signed": lambda: torus(20, 20),
     **{name: lambda name=name: gset(name) for name in ("G1", "G11", "G14", "G22", "G32", "G35", "G43")},
 }
 
@@ -84,8 +73,7 @@ def ours(A: sparse.csr_array, seconds: float) -> float:
 
 
 def ising(A: sparse.csr_array) -> dict[tuple[int, int], float]:
-    upper = sparse.triu(A).tocoo()
-    return dict(zip(zip(upper.row.tolist(), upper.col.tolist(), strict=True), upper.data.tolist(), strict=True))
+    return {(u, v): float(w) for u, v, w in edges(A)}
 
 
 def signs(sample: object, n: int) -> np.ndarray:
@@ -179,48 +167,6 @@ def one_exchange(A: sparse.csr_array, seconds: float) -> float:
     return best
 
 
-def cp_sat(A: sparse.csr_array, seconds: float) -> float:
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
-    x = [model.new_bool_var("") for _ in range(A.shape[0])]
-    terms = []
-    for (u, v), w in ising(A).items():
-        across = model.new_bool_var("")
-        model.add_bool_xor([x[u], x[v], ~across])
-        terms.append(int(w) * across)
-    model.maximize(sum(terms))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    done = threading.Event()
-
-    def stop() -> None:
-        while not done.wait(0.05):
-            if time.process_time() - began > seconds:
-                solver.stop_search()
-
-    began = time.process_time()
-    threading.Thread(target=stop, daemon=True).start()
-    status = solver.solve(model)
-    done.set()
-    return solver.objective_value if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else -math.inf
-
-
-def rc2(A: sparse.csr_array, seconds: float) -> float:
-    """Returns proven optima alone, so that it is stopped from outside."""
-    from pysat.examples.rc2 import RC2Stratified
-    from pysat.formula import WCNF
-
-    formula, edges = WCNF(), ising(A)
-    for k, ((u, v), w) in enumerate(edges.items(), A.shape[0] + 1):
-        across = 1 if w > 0 else -1  # the variable k is true if the edge is as wished
-        formula.extend([[-k, u + 1, across * (v + 1)], [-k, -u - 1, -across * (v + 1)]])
-        formula.append([k], weight=int(abs(w)))
-    solver = RC2Stratified(formula)
-    solver.compute()
-    return sum(w for w in edges.values() if w > 0) - solver.cost
-
-
 def trust_regions(A: sparse.csr_array, seconds: float) -> float:
     import pymanopt
     from pymanopt.manifolds import Oblique
@@ -254,13 +200,14 @@ def trust_regions(A: sparse.csr_array, seconds: float) -> float:
 
 
 SOLVERS = {
-    "dpgraph": ours, "neal": neal, "tabu": tabu, "BLS": bls, "one-exchange": one_exchange, "CP-SAT": cp_sat, "RC2": rc2,
+    "dpgraph": ours, "neal": neal, "tabu": tabu, "BLS": bls, "one-exchange": one_exchange,
+    "CP-SAT": lambda A, seconds: cp_sat(A, seconds, 0)[0], "RC2": lambda A, seconds: rc2(A, seconds, 0)[0],
     "trust regions": trust_regions,
 }  # fmt: skip
 
 
 def _send(connection, solver: str, A: sparse.csr_array, seconds: float) -> None:
-    small = torus(4)
+    small = torus(4, 4)
     if solver in ("dpgraph", "BLS"):
         SOLVERS[solver](small, 0.5)  # compiles
         SOLVERS[solver](gset("G11") if solver == "dpgraph" else small, 1.0)

@@ -68,7 +68,9 @@ class Graph:
     """
 
     adjacency: sparse.csr_array  # float64, shape (n, n), symmetric, zero diagonal, no explicit zeros
-    nodes: tuple[Hashable, ...]  # in the caller's own order
+    labels: Sequence[
+        Hashable
+    ]  # of the vertices, in the caller's own order; those of a matrix are made when they are used
     max_weight: float = 1.0  # inf for exact data that never meets a private mechanism
     weight_unit: float = 1.0  # 0 where weights are arbitrary reals
     simple: bool = False  # known to have no weights but 1
@@ -80,7 +82,12 @@ class Graph:
     @property
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
-        return len(self.nodes)
+        return len(self.labels)
+
+    @cached_property
+    def nodes(self) -> tuple[Hashable, ...]:
+        """The labels of the vertices."""
+        return tuple(self.labels)
 
     @cached_property
     def index(self) -> dict[Hashable, int]:
@@ -92,7 +99,7 @@ class Graph:
         A = self.adjacency
         if not self.simple:
             A = sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
-        return Graph(A, self.nodes, simple=True)
+        return Graph(A, self.labels, simple=True)
 
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""

@@ -32,7 +32,7 @@ class Sweeps:
 
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
-    of_signs: int = 8  # Signs then so often, labels at most twice as often; >= 1
+    of_signs: int = 8  # Signs at most so often, labels at most twice as often; >= 1
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
 

@@ -159,6 +159,16 @@ def test_degrees_of_a_share_of_the_vertices_are_within_their_ranges_as_often_as_
             assert said > 100
 
 
+def test_a_page_warns_where_another_run_would_put_many_nodes_elsewhere(tmp_path):
+    G = nx.planted_partition_graph(3, 100, 0.4, 0.02, seed=1)  # degree 43.6, and communities have 55 % of epsilon
+    for epsilon in (1.5, 4.0):
+        found = dpgraph.report(G, epsilon=epsilon, rng=1)
+        assert len(found.communities.communities) > 1
+        found.to_html(tmp_path / "page.html")
+        warned = "another run would put many" in (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert warned is (epsilon < 2)
+
+
 def test_a_line_of_the_map_joins_no_groups_by_noise():
     """Between the sixteen groups there is nothing: at two standard deviations three of 120 pairs would seem joined."""
     G = nx.disjoint_union_all([nx.complete_graph(12)] * 16)

@@ -142,7 +142,7 @@ def _matrix_market(text: bytes, weight: str | None, symmetrize: bool) -> EdgeLis
     nodes, edges = public_side(matrix, None, symmetrize)
     A = edges(True).matrix
     weighted = weight is not None and field != "pattern"
-    return (A if weighted else A.astype(bool).astype(np.float64)), nodes, weighted
+    return (A if weighted else A.astype(bool).astype(np.float64)), tuple(nodes), weighted
 
 
 #: The formats whose readers make a graph of networkx.

@@ -94,7 +94,7 @@ class DistributedGraph(Graph):
     _sweep: Sweep | None = None
 
     def __init__(self, blocks: Blocks, nodes: tuple[Hashable, ...], max_weight: float = 1.0, unit: float = 1.0) -> None:
-        for name, value in {"blocks": blocks, "nodes": nodes, "max_weight": max_weight, "weight_unit": unit}.items():
+        for name, value in {"blocks": blocks, "labels": nodes, "max_weight": max_weight, "weight_unit": unit}.items():
             object.__setattr__(self, name, value)
 
     @cached_property

@@ -8,10 +8,10 @@ edges. What a networkx or igraph graph, a table or a matrix looks like is known 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -38,14 +38,14 @@ class Edges(NamedTuple):
 
 #: Reads the edges; the argument says whether negative weights are accepted.
 EdgeReader = Callable[[bool], Edges]
-Side = tuple[tuple[Hashable, ...], EdgeReader]
+Side = tuple[Sequence[Hashable], EdgeReader]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSource:
     """Public facts about an input graph, and the door to its private edges."""
 
-    nodes: tuple[Hashable, ...]
+    labels: Sequence[Hashable]
     max_weight: float
     weighted: bool  # as declared: see is_weighted
     read: Callable[[], Graph]  # to be called only after the budget has been debited
@@ -53,7 +53,12 @@ class GraphSource:
     @property
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
-        return len(self.nodes)
+        return len(self.labels)
+
+    @cached_property
+    def nodes(self) -> tuple[Hashable, ...]:
+        """The labels of the vertices."""
+        return tuple(self.labels)
 
 
 def open_graph(
@@ -312,7 +317,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
             )
         return Edges(_mirrored(sparse.triu(A, k=1, format="coo")))
 
-    return tuple(range(n)), edges
+    return range(n), edges
 
 
 def _simple_graph(G: Any) -> sparse.csr_array | None:

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.labels import igraph_clustering
+from dpgraph.tuning import COMMUNITIES
+
+#: Below so many edges a vertex, in units of 1/epsilon, two runs agree at an adjusted Rand index of at most about 0.2.
+_VAGUE = 50.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,10 +65,25 @@ class PrivateCommunities(TableResult):
     inside: tuple[float, float, float] = (math.nan, 0.0, 1.0)
 
     def __repr__(self) -> str:
+        vague = "another run would hardly agree, " if self.vague else ""
         return (
             f"PrivateCommunities({len(self.communities)} communities of {len(self.nodes)} vertices, estimated "
-            f"modularity {self.estimated_modularity:.4g} ± {self.estimated_modularity_std:.2g}, {self.privacy!r})"
+            f"modularity {self.estimated_modularity:.4g} ± {self.estimated_modularity_std:.2g}, {vague}"
+            f"{self.privacy!r})"
         )
+
+    @property
+    def vague(self) -> bool:
+        """Whether another run would hardly agree on who belongs with whom: epsilon times the mean degree is below 50.
+
+        Degrees count in units of `max_weight`, whose quotient with epsilon is told by the noise on `block_weights`.
+        Where this is so, two runs agreed little on every graph of the table (docs/communities.md). Elsewhere they may
+        agree little, too.
+        """
+        if self.block_stds is None or len(self.communities) < 2:
+            return False
+        unit = float(self.block_stds.min()) * COMMUNITIES.block_share / math.sqrt(2)
+        return float(self.degrees.mean()) < _VAGUE * unit
 
     def _bars(self) -> tuple[str, Any]:
         return "vertices of each community", np.bincount(self.labels)

@@ -144,11 +144,13 @@ def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_
     epsilons, degrees = (1e-7, 0.3, 1.0, 3.0, 50.0), (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4)
     graph = open_graph(nx.empty_graph(20_000)).read()
     for oracle in (cut_iteration(graph, balanced=False).oracle, label_iteration(graph, 1.0 - np.eye(3)).oracle):
-        counts = np.array([[number_of_queries(oracle, 1.0, d, e) for d in degrees] for e in epsilons])
+        counts = np.array([[number_of_queries(oracle, 1.0, d, e, even=False) for d in degrees] for e in epsilons])
         assert set(np.unique(counts)) <= {0, *range(2, 2 * SWEEPS.of_signs + 1)}
         assert counts.max() == (SWEEPS.of_signs if oracle.columns == 1 else 2 * SWEEPS.of_signs)
         assert not counts[:, :2].any()
         assert all(np.all(np.diff(counts, axis=axis) >= 0) for axis in range(2))
+        evenly = number_of_queries(oracle, 1.0, 50.0, 1.0, even=True)
+        assert evenly == (SWEEPS.of_signs if oracle.columns == 1 else counts[2, 4])
 
 
 def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():

@@ -92,6 +92,19 @@ def test_modularity_and_its_deviation_are_those_of_networkx_and_of_finite_differ
     assert grouped.values.sum() == values.sum()
 
 
+@pytest.mark.parametrize("mechanism", ["bounded-iterates", "randomized-response"])
+def test_communities_are_vague_where_epsilon_times_the_average_degree_is_below_fifty(mechanism):
+    G = nx.planted_partition_graph(3, 100, 0.4, 0.02, seed=1)  # degree 43.6
+    for epsilon, vague in ((0.9, True), (1.5, False)):
+        for unit in (1.0, 4.0):
+            nx.set_edge_attributes(G, unit, "weight")
+            found = dpgraph.private_communities(
+                G, epsilon=epsilon, communities=3, mechanism=mechanism, weight="weight", max_weight=unit, rng=0
+            )
+            assert found.vague is vague
+            assert ("another run would hardly agree" in repr(found)) is vague
+
+
 def test_weights_count():
     """The edges say nothing, their weights everything."""
     rng = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 """Exact 2-CSPs of small treewidth (:mod:`dpgraph.sos.csp.elimination`)."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
@@ -97,3 +98,16 @@ def test_large_tables_are_joined_as_small_ones_are(k, monkeypatch):
     plain = elimination.reduced(made).lift(np.empty(0, int))
     monkeypatch.setattr(elimination, "_PLAIN", 1)
     assert made.cost(elimination.reduced(made).lift(np.empty(0, int))) == made.cost(plain)
+
+
+@pytest.mark.parametrize("largest", [2**16, 2**24, 2**40])
+def test_costs_up_to_the_largest_of_a_type_of_numbers_are_added_without_error(largest, monkeypatch):
+    made = instance(k_tree(12, 4, 7), 4, seed=5)
+    scale = int(largest / 32.0 / float(made.tables.max(axis=(1, 2)).sum()))  # just below what the type holds
+    costs = IntegerCosts.of(CSPObjective.of(made))
+    costs = replace(costs, pair=scale * costs.pair)
+    monkeypatch.setattr(elimination, "_PLAIN", 1)
+    found = elimination.reduced(costs).lift(np.empty(0, int))
+    monkeypatch.setattr(elimination, "_EXACT", [(object, float("inf"))])
+    monkeypatch.setattr(elimination, "_PLAIN", 2**20)
+    assert costs.cost(found) == costs.cost(elimination.reduced(costs).lift(np.empty(0, int)))

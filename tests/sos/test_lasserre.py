@@ -10,7 +10,7 @@ from dpgraph import sos
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
-from dpgraph.problems.cut.exact import max_cut
+from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos.moments import relaxation
 from dpgraph.sos.moments.pseudo_distribution import (
     PseudoDistribution,
@@ -254,3 +254,11 @@ def test_local_correlation_is_bounded_by_global_correlation_and_the_spectrum(see
         rest = sigma[r] if r < size else 0.0
         bound = np.sqrt(np.sum(sigma[:r] ** 2)) * np.sqrt(gc) + (1.0 - 1.0 / q) * (rest + own)
         assert abs(correlation) <= bound * c.sum() + 1e-9
+
+
+@pytest.mark.parametrize("solve", [max_cut, max_bisection])
+def test_a_time_limit_that_is_over_leaves_the_trivial_bound(solve):
+    G = nx.petersen_graph()
+    result = solve(G, degree=4, time_limit=1e-6, rng=0)  # it once looked for a proof for ever
+    assert result.value <= result.upper_bound <= 15.0
+    assert result.status == "bounded"

@@ -9,11 +9,15 @@ from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.rounding import (
     anneal,
+    entered,
     hyperplane_rounding,
     one_opt,
     recombine,
 )
+from dpgraph.sos.cut.solver import _evolved
 from dpgraph.sos.enumeration import best_cut
+from dpgraph.sos.seed_search import SolverOptions
+from dpgraph.sos.watch import Watch
 from dpgraph.threads import NEVER
 
 
@@ -75,3 +79,22 @@ def test_a_tabu_search_ends_in_its_best_cut():
     x = np.where(rng.random(16) < 0.5, 1.0, -1.0)
     search_past_losses(objective.rows, x, 2000, np.uint64(1), NEVER)
     assert objective.cut_value(x) == objective.cut_value(best_cut(M + M.T))
+
+
+def test_a_full_set_of_cuts_takes_a_better_one_in_place_of_the_most_similar_worse_one():
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.path_graph(6), dtype=float))
+    one, other = np.array([[1, 1, 1, -1, -1, -1], [1, -1, 1, -1, -1, -1]], dtype=float)
+    best = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    both = entered(objective, one[:, None], other, 2)
+    kept = entered(objective, both, best, 2)
+    assert np.array_equal(kept, np.column_stack([one, best]))
+    assert np.array_equal(entered(objective, kept, -best, 2), kept)
+    assert np.array_equal(entered(objective, kept, np.ones(6), 2), kept)
+
+
+def test_a_population_is_never_worse_than_the_cut_that_it_began_with():
+    objective, rng = graph_objective(), np.random.default_rng(5)
+    cut = one_opt(objective, rng.choice([-1.0, 1.0], 60))
+    watch = Watch(objective, SolverOptions(time_limit=0.2), "")
+    found = _evolved(objective, cut, rng.choice([-1.0, 1.0], (60, 4)), watch, rng, 40)
+    assert objective.cut_value(found) == watch.value >= objective.cut_value(cut)

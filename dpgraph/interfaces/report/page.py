@@ -167,6 +167,11 @@ def _communities(report: Report, facts: dict[str, Fact], labels: Sequence[str]) 
         text = (
             "These groups do not stand out of the noise: chance alone may have made them. Take none of them as a fact."
         )
+    if found.vague:
+        text += (
+            " At this ε the nodes have too few connections to say who belongs with whom: another run would put many of "
+            "them elsewhere. Read the groups as a summary, not as a statement about a node."
+        )
     rows = []
     order = np.argsort(-found.degrees, kind="stable")
     for k in range(min(len(sizes), _ROWS)):

@@ -33,8 +33,8 @@ _PLAIN = 2**20  # steps of a variable that numpy takes in one go
 _BEHIND = 5  # bits behind a cost for its label, so that the least cost says where it is
 _LABELS = 2**_BEHIND
 _INNER = 64  # entries of the inner loop
-_EXACT = 2**24  # whole numbers of single precision, eight of which are compared at once
-_NEVER = 2**62  # more than any sum
+#: Types of numbers, and what is more than those they hold: sixteen or eight of the first are compared at once.
+_EXACT: list[tuple[type[np.number[Any]], float]] = [(np.uint16, 2.0**16), (np.float32, 2.0**24), (np.int64, math.inf)]
 
 Table = NDArray[Any]
 #: Variables in increasing order: the axes of a table.
@@ -162,7 +162,7 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
         mine[scope] = mine[scope] + table if scope in mine else table
 
     total = float(costs.single.max(axis=1).sum()) + float(costs.pair.max(axis=(1, 2), initial=0).sum())
-    kind = np.float32 if _LABELS * (total + 1.0) < _EXACT else np.int64
+    kind = next(kind for kind, exact in _EXACT if _LABELS * (total + 1.0) < exact)
     for v, single in enumerate(costs.single.astype(kind)):
         add((v,), single)
     for (u, v), pair in zip(costs.pairs.tolist(), costs.pair.astype(kind), strict=True):
@@ -285,8 +285,6 @@ def _least_sums(
         if stop[0]:
             return
         i, j = at_first[r], at_rest[0, r]
-        for b in range(size):
-            best[b] = _NEVER
         for a in range(q):
             for b in range(size):
                 total[b] = A[a, i] + B[a, j, b]
@@ -295,7 +293,7 @@ def _least_sums(
                 for b in range(size):
                     total[b] += B[a, j_k, b]
             for b in range(size):
-                best[b] = total[b] if total[b] < best[b] else best[b]
+                best[b] = total[b] if a == 0 or total[b] < best[b] else best[b]
         for b in range(size):
             number = int(best[b])
             least[r, b] = number >> _BEHIND

@@ -30,6 +30,7 @@ from dpgraph.sos.moments.monomials import (
     product,
 )
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Largest moment matrix that the exact relaxation accepts.
@@ -206,11 +207,13 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
 
 
 def _proven_shift(Z: FloatArray) -> float:
-    """Smallest tried s >= 0 for which Z + s I is proven positive semidefinite."""
+    """Smallest tried s >= 0 for which Z + s I is proven positive semidefinite; infinite once the time limit is over."""
     smallest = float(np.linalg.eigvalsh(Z)[0])
     step = max(1e-14 * float(np.abs(Z).sum()), 1e-300)
     shift = max(-smallest, 0.0)
     while not dense_semidefinite(4.0 * Z, Z.diagonal() + shift):
+        if time_is_up():
+            return math.inf
         shift = max(-smallest, 0.0) + step
         step *= 2.0
     return shift

@@ -64,7 +64,7 @@ def solve_by_moments(
         labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
         watch.found(objective.value(labels))
     watch.step()
-    known = tuple(entry for entry in tree.trace if not math.isnan(entry.global_correlation))
+    known = tuple(entry for entry in tree.trace if not math.isnan(entry.global_correlation)) or tree.trace
     return Solution.of(objective, labels, bound=bound, kind="proven", proof=_NO_PROOF, trace=known)
 
 
