@@ -101,7 +101,7 @@ def _best_prefix(i, j, weights, order) -> float:
 def one_round(A, epsilon, rng) -> float:
     source = open_graph(A)
     graph, call = source.read(), open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=rng)
-    degrees, reading, _ = call.split(0.4, 0.6 - tuning.DENSEST.density_share, tuning.DENSEST.density_share)
+    degrees, reading, _ = call.split(0.4, 0.6 - tuning.COMMON.share, tuning.COMMON.share)
     order = np.argsort(-densest.release_degrees(graph, degrees).value, kind="stable")
     found = densest._release_round(graph, order, 1, reading)
     inside = np.zeros(A.shape[0], dtype=bool)

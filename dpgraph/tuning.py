@@ -16,6 +16,14 @@ from typing import Final
 
 
 @dataclass(frozen=True)
+class Common:
+    """What several releases have in common."""
+
+    share: float = 0.05  # Share for what stands beside the main release: degrees, a density, weights of candidates
+    clear: float = 4.0  # Numbers that differ by so many standard deviations of their noise are different; > 0
+
+
+@dataclass(frozen=True)
 class Sweeps:
     """Sweeps of cuts and labels (releases.sweeps): how often rows are read, how they answer, which of them iterate.
 
@@ -27,7 +35,6 @@ class Sweeps:
     of_signs: int = 8  # Signs at most so often, labels at most twice as often; >= 1
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
     left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
-    degree_share: float = 0.05  # Share for the degrees
 
 
 @dataclass(frozen=True)
@@ -49,26 +56,22 @@ class Communities:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Shares of a synthetic graph (problems.synthesis), and its groups (denoise.block_model); see benchmarks.ablations.
+    """Shares of a synthetic graph (problems.synthesis); see benchmarks.ablations.
 
     The rest of the budget is for communities. Shares of numbers are divided by the root of epsilon where it exceeds 1.
     All were chosen on six graphs of the table (fb100-Caltech36, fb100-Rice31, ca-GrQc, wiki-Vote, lastfm-asia,
     ca-HepPh); the other six judge them.
     """
 
-    edges: float = 0.015  # For the count of edges
-    triangles: float = 0.06  # For the count of triangles
-    clustering: float = 0.03  # For the clustering coefficients
-    assortativity: float = 0.03  # For the correlation of degrees
+    # For the clustering coefficients and for the correlation of degrees; twice for triangles, half for edges
+    number: float = 0.03
     tails: float = 0.08  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
-    group_power: float = 0.5  # A vertex has groups in proportion to this power of its degree
-    group_spread: float = 0.3  # Members of a group differ in degree by about this much, in logarithms
 
     @property
     def of_numbers(self) -> tuple[float, ...]:
-        """Shares of all numbers."""
-        return self.edges, self.tails, self.triangles, self.clustering, self.assortativity
+        """Shares of edges, degree distribution, triangles, clustering and correlation."""
+        return self.number / 2, self.tails, 2 * self.number, self.number, self.number
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,6 @@ class AnswerRule:
 
 
 @dataclass(frozen=True)
-class Tables:
-    """Labels where whole tables are private (releases.sweeps.tables); see benchmarks.ablations."""
-
-    choice_share: float = 0.03 / 0.975  # Share for the weights of all candidates, of what is left beside two totals
-    # Standard deviations of a noisy weight by which a candidate must be better than the labels that are there; >= 0
-    clearly: float = 4.0
-
-
-@dataclass(frozen=True)
 class Power:
     """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
@@ -99,7 +93,6 @@ class Power:
     least: int = 9  # At least so many
     extra: int = 3  # Columns beyond the rank, if
     wide: float = 40.0  # mu times the mean degree of the end of an edge is at least this; >= 0
-    no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
     decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
 
 
@@ -120,7 +113,6 @@ class Krylov:
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
-    degree_share: float = 0.06  # Share of epsilon for the degrees, from which products start
     products: float = 3.6  # products = 3.6 sqrt(epsilon); > 0
     # At least 7 epsilon q/(w sqrt(n)) of them from degrees far from the vector, q their Rayleigh quotient; > 0
     far_products: float = 7.0
@@ -128,7 +120,6 @@ class Vector:
     last_decays: tuple[float, ...] = (0.5, 1.0)
     # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
     caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
-    second: float = 0.45  # Part, squared, of what a cap cuts off that one product does not bring back; in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -148,7 +139,6 @@ class GapTest:
     """Gap and coherence certified one after the other (releases.eigenspaces.gap_test)."""
 
     spectrum_share: float = 0.4  # Share for the spectrum
-    accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
 
 
 @dataclass(frozen=True)
@@ -156,7 +146,6 @@ class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
-    accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
 
 
@@ -164,19 +153,14 @@ class StabilityTest:
 class Embedding:
     """Private embeddings: shares and guesses (problems.embedding)."""
 
-    typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
     total_share: float = 0.005  # Share for the total weight, or for the bit that says whether degrees are uneven
     # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
     side_share: float = 0.02
-    # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
+    # regularization="auto" is this many average degrees, for products of a single vector 2 epsilon times as many, up to
+    # four times; > 0. Large values make all rows alike
     regularization: float = 16.0
-    # For products of a single vector it grows with epsilon, to this many at epsilon = 2; > 0
-    vector_regularization: float = 64.0
-    # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
-    above_noise: float = 1.1
     # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
     little_noise: float = 0.012
-    products_find: float = 1.2  # Products find it if their noise is below so many quotients of the degrees; > 0
     answers_find: float = 2.2  # Answers if theirs is; > 0
 
 
@@ -184,14 +168,14 @@ class Embedding:
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule)."""
 
-    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven; > 0
+    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven, and
+    # twice as much where degrees are uneven; beyond, both reasons are needed; > 0
     few_ratio: float = 4.0
-    uneven_ratio: float = 8.0  # Where degrees are uneven; beyond, both reasons are needed; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
-    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
-    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
+    # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; from four
+    # times that on, answers always; > 0
+    vector_by_residual: float = 1.5
     # Several columns: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
@@ -212,7 +196,6 @@ class Tails:
     """The rate at which vertices of degree k are expected (denoise.degree_tails); see benchmarks.ablations."""
 
     window: float = 0.125  # It is the mean over degrees up to this part of k away; in (0, 1)
-    clear_step: float = 4.0  # A number so many standard deviations away from its rate is no part of it; > 0
 
 
 @dataclass(frozen=True)
@@ -220,7 +203,6 @@ class Densest:
     """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks.ablations."""
 
     degree_share: float = 0.25  # For the degrees
-    density_share: float = 0.05  # For the density of what was chosen; the rest is for the rounds, in equal parts
     rounds_per_epsilon: float = 2.0  # 1 + rounds_per_epsilon epsilon rounds, two at least, but
     most_rounds: int = 7  # at most so many
 
@@ -234,14 +216,13 @@ class Similarities:
 
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
-    least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
 
 
+COMMON: Final = Common()
 SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
 SYNTHESIS: Final = Synthesis()
 ANSWER_RULE: Final = AnswerRule()
-TABLES: Final = Tables()
 POWER: Final = Power()
 KRYLOV: Final = Krylov()
 VECTOR: Final = Vector()

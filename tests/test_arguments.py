@@ -1,7 +1,6 @@
 """An argument of the wrong kind is refused by its name, in the package's own words, before anything is paid."""
 
 import inspect
-import itertools
 
 import networkx as nx
 import numpy as np
@@ -18,7 +17,6 @@ from dpgraph.arguments import (
 )
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
-from dpgraph.projections import PSDCone
 from tests.about import each
 
 GRAPH = nx.complete_bipartite_graph(3, 4)
@@ -113,83 +111,3 @@ SOLVERS = {
 def test_the_exact_solvers_refuse_it_by_name(solver, name, value):
     with pytest.raises(InvalidParameterError, match=name):
         solver(**{name: value})
-
-
-@each(
-    "wrong",
-    [{"n": 1}, {"n": 2.0}, {"degree": -1}, {"degree": "2"}, {"correlation": 2}, {"correlation": None}, {"rng": "x"}],
-    parts=2,
-)
-def test_the_planted_graphs_refuse_it(wrong):
-    with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
-        dpgraph.datasets.planted_cut(**{"n": 20, "degree": 2, "correlation": -0.5, "rng": 0} | wrong)
-
-
-A = 50 * np.ones((6, 6))
-BITS = np.eye(6, dtype=int)
-#: Function, its private data and further arguments, and what is wrong with which of them.
-OTHERS = [
-    *((dpgraph.perturb_and_project, (A, PSDCone()), {"sensitivity": 1.0}, wrong) for wrong in (
-        {"delta": None}, {"sensitivity": 1e200}, {"sensitivity": "1"}, {"sets": 3}, {"method": PAIR}, {"tol": "x"},
-    )),
-    *((dpgraph.private_cosine_similarities, (A,), {"sensitivity": 1.0}, wrong) for wrong in (
-        {"delta": None}, {"sensitivity": 1e200}, {"iterations": 2.0}, {"method": None},
-    )),
-    *((dpgraph.private_projector, (A, 1), {"sensitivity": 1.0}, wrong) for wrong in (
-        {"sensitivity": 1e200}, {"certificate": PAIR}, {"mechanism": None}, {"max_rank": "2"},
-    )),
-    *((dpgraph.private_spectrum, (A, 1), {"sensitivity": 1.0}, wrong) for wrong in (
-        {"max_weight": 2.0}, {"regularization": 1.0}, {"weight": "weight"}, {"symmetrize": True},
-    )),
-    *((dpgraph.private_marginals, (BITS, 2), {}, wrong) for wrong in (
-        {"categories": 3}, {"degree": PAIR}, {"max_iter": 1.5},
-    )),
-    *((dpgraph.private_linear_queries, (A, np.ones(6)), {}, wrong) for wrong in (
-        {"records": 1e200}, {"records": "6"}, {"mechanism": PAIR}, {"adjacency": None},
-    )),
-]  # fmt: skip
-
-
-@each("function, data, more, wrong", OTHERS, parts=2)
-def test_other_private_functions_refuse_it_before_anything_is_paid(function, data, more, wrong):
-    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
-    if "sets" in wrong:
-        data, wrong = (data[0], wrong["sets"]), {}
-    with pytest.raises(InvalidParameterError):
-        function(*data, **({"epsilon": 1.0, "delta": 1e-6, "accountant": accountant} | more | wrong))
-    assert accountant.spent == (0.0, 0.0)
-
-
-@each(
-    "name, A",
-    list(
-        itertools.product(
-            ["perturb_and_project", "private_symmetric_matrix"],
-            [np.array([["a"]]), np.array([[1j]]), [[1.0], [1.0, 2.0]], np.ones((2, 3))],
-        )
-    ),
-    parts=2,
-)
-def test_what_is_no_square_array_of_numbers_costs_nothing(name, A):
-    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
-    more = {"sets": PSDCone(), "delta": 1e-6} if name == "perturb_and_project" else {}
-    with pytest.raises(InvalidParameterError, match="expected a"):
-        getattr(dpgraph, name)(A, sensitivity=1.0, epsilon=1.0, accountant=accountant, **more)
-    assert accountant.spent == (0.0, 0.0)
-
-
-@each(
-    "name, A",
-    list(
-        itertools.product(
-            ["private_coherence", "private_projector", "private_singular_subspace"],
-            [None, 3.0, "A", [[1.0]], np.ones(3), np.array([["a"]]), np.array([[1j]])],
-        )
-    ),
-    parts=2,
-)
-def test_what_is_no_matrix_of_numbers_costs_nothing(name, A):
-    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
-    with pytest.raises(InvalidParameterError, match="expected a"):
-        getattr(dpgraph, name)(A, 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, accountant=accountant)
-    assert accountant.spent == (0.0, 0.0)

@@ -75,6 +75,7 @@ PRIVATE = [
         ({"method": "alternating"}, "method"), ({"sensitivity": 0.0}, "sensitivity"),
         ({"sensitivity": "1"}, "sensitivity"),
         ({"delta": 1.0}, "delta"), ({"tol": -1.0}, "tol"), ({"max_iter": 0}, "iterations"), ({"sets": []}, "set"),
+        ({"sensitivity": 1e200}, ""), ({"delta": None}, "delta"), ({"tol": "x"}, "tol"), ({"sets": 3}, ""),
         ({"symmetric": True, "A": np.zeros((2, 3))}, ""), ({"A": np.zeros(3)}, ""),
     ]),
     (dpgraph.private_normalized_adjacency, {"G": nx.path_graph(30)}, [
@@ -114,12 +115,21 @@ PRIVATE = [
         ({"adjacency": "label-edge", "mechanism": "randomized-response"}, ""),
         ({"adjacency": "label-edge", "relation": np.eye(3)}, "relation"),
     ]),
+    (dpgraph.private_spectrum, {"A": 50 * np.eye(6), "k": 1, "sensitivity": 1.0}, [
+        ({"max_weight": 2.0}, ""), ({"regularization": 1.0}, ""), ({"weight": "weight"}, ""),
+        ({"symmetrize": True}, ""),
+    ]),
+    *((function, {"A": A, "sensitivity": 1.0} | more, [({}, "expected a|square")])
+      for function, more in ((dpgraph.perturb_and_project, {"sets": PSDCone(), "symmetric": True}),
+                             (dpgraph.private_coherence, {"rank": 1}), (dpgraph.private_projector, {"rank": 1}))
+      for A in (np.array([["a"]]), np.array([[1j]]), [[1.0], [1.0, 2.0]])),
     *((dpgraph.private_max_k_cut,
     {"G": PATH, "k": k}, [({}, "k, the number of parts")]) for k in (1, 0, 2.5, True, "3", 257)),
     (dpgraph.private_projector, {"A": np.diag([NAN, 1.0, 0.0]), "rank": 1, "sensitivity": 1.0}, [
         ({"mechanism": "noisy-power", "certificate": "stability"}, "read by mechanism='coherence' only"),
         ({"mechanism": dpgraph.strategies.RandomizedResponse()}, "mechanism must be one of"),
-        ({"mechanism": Projector(certificate="gap")}, "certificate"),
+        ({"mechanism": Projector(certificate="gap")}, "certificate"), ({"certificate": PAIR}, ""),
+        ({"max_rank": "2"}, ""),
         ({"mechanism": "randomized-response"}, "one of 'auto', 'coherence', 'noisy-power', 'gaussian'"),
     ]),
 ]  # fmt: skip

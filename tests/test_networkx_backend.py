@@ -397,15 +397,6 @@ def test_a_function_has_the_parameters_of_networkx_and_then_keyword_only_ones(na
 
 
 @each("name", FUNCTIONS, parts=2)
-def test_the_help_of_a_function_shows_a_call_that_runs_on_a_graph_without_weights(name):
-    shown = _nx_backend_info.get_info()["functions"][name]["additional_docs"].split("``")[1].replace("1.0)", "8.0)")
-    G = dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
-    names = {"nx": nx, "G": G, "S": range(200), "T": range(200, 400)}
-    assert name in shown
-    eval(shown, names)
-
-
-@each("name", FUNCTIONS, parts=2)
 def test_results_hold_python_numbers(name):
     G = graph() if not name.endswith("_bisection") else dpgraph.datasets.planted_bisection(400, 120, 0.8, rng=0)
     result = call(name, G, backend="dpgraph", epsilon=8.0, delta=1e-6)

@@ -27,7 +27,6 @@ from dpgraph.denoise.iterates import degree_of_an_end
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
-from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
@@ -114,7 +113,7 @@ def _grouped(
     """Pairs inside groups: none twice, and not more than there should be of a vertex or between two communities."""
     n, rest = degrees.size, min(1.0, max(2.0 - tightness, 0.0))
     members, kinds, shares = _memberships(degrees.astype(np.float64), labels, _mixture(edges), tightness, rng)
-    places = np.log(shares) + SYNTHESIS.group_spread * rest * rng.standard_normal(members.size)
+    places = np.log(shares) + rest / 2 * rng.standard_normal(members.size)
     order = np.argsort(kinds * (2 * np.abs(places).max(initial=1.0) + 1) - places)
     members, kinds, room = members[order], kinds[order], (shares + rng.random(members.size)).astype(np.int64)[order]
     core = _core(degrees, tightness - 2)
@@ -146,7 +145,7 @@ def _memberships(
     """
     n, K, rest = degrees.size, len(mixture), min(1.0, max(2.0 - tightness, 0.0))
     typical = max(degree_of_an_end(degrees), 1.0)
-    groups = np.maximum((degrees / typical) ** (SYNTHESIS.group_power * rest) / min(tightness, 1.0), 1.0)
+    groups = np.maximum((degrees / typical) ** (rest / 2) / min(tightness, 1.0), 1.0)
     share, inside = np.maximum(degrees / groups, 1e-9), degrees * np.diag(mixture)[labels]
     own = np.maximum(np.rint(inside / share), 1.0)
     own_share = inside / own

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy  # its parts are imported when they are used: optimize takes .2 seconds
 
-from dpgraph.tuning import TAILS
+from dpgraph.tuning import COMMON, TAILS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Steps of the search for a constant: rounded sums no longer change then.
@@ -89,13 +89,13 @@ def _posterior_mean(noisy: FloatArray, first: FloatArray, std: float) -> tuple[F
     times the vector of ones.
 
     The rate at k is the mean step of the numbers `first`, which decrease, in a window around k. A step further than
-    `clear_step` standard deviations from it is kept as it is (all vertices of a regular graph, say): it is left out of
+    `COMMON.clear` standard deviations from it is kept as it is (all vertices of a regular graph, say), and left out of
     the windows, and of the sum.
     """
     steps = first - np.append(first[1:], 0.0)
     reach = np.maximum(1, np.rint(TAILS.window * np.arange(1, steps.size + 1))).astype(np.int64)
     rate = _window_mean(steps, np.ones(steps.size, dtype=bool), reach)
-    known = np.abs(steps - rate) <= TAILS.clear_step * np.sqrt(2 * std**2 + rate)
+    known = np.abs(steps - rate) <= COMMON.clear * np.sqrt(2 * std**2 + rate)
     rate = _window_mean(steps, known, reach)
     weight = np.where(known, 1.0 / rate, 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and_response, unless_vanished
-from dpgraph.tuning import POWER, VECTOR
+from dpgraph.tuning import VECTOR
 from dpgraph.typing import FloatArray
 
 
@@ -56,18 +56,16 @@ class Products:
         self._steps.append((self.coefficients, self._append(product), 1 / variance))
 
     def drop_idle_columns(self, rank: int, noise: float) -> float:
-        """Drop the extra columns, which cost noise, once the leading Ritz pairs of Q' Y are found, and a gap follows.
+        """Drop the extra columns, which cost noise, once the leading Ritz pairs of Q' Y are found.
 
         A space whose residual is at most half of the gap has a sine of at most a half (C. Davis, W. Kahan 1970); of
-        the residual, `noise` is what the noise in a column of Y makes. Returns the last Ritz value before the gap, 0
-        as long as none shows.
+        the residual, `noise` is what the noise in a column of Y makes. Returns the last of their values, 0 before.
         """
         product = self._steps[-1][1]
         sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, product], rank)
         if len(sizes) > rank:
             gap = sizes[rank - 1] - sizes[rank]
-            is_found = self._residual(product, vectors) <= math.hypot(noise, gap / 2)
-            if sizes[rank] > POWER.no_gap * sizes[rank - 1] or not is_found:
+            if self._residual(product, vectors) > math.hypot(noise, gap / 2):
                 return 0.0
             self.coefficients = self.coefficients @ vectors
         return float(sizes[rank - 1])
@@ -131,10 +129,10 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     The noise of a product with x is proportional to the largest entry of x. Let c be the cosine of x with the means,
     which stand for the eigenvector. The next estimate then has a squared error, in units of the eigenvalue, of
 
-        (left (largest entry of rows * x)^2 + second (1 - c^2)) / c^2,
+        (left (largest entry of rows * x)^2 + (1 - c^2)/2) / c^2,
 
-    where left = (response of the means to their noise) variance, and second is the part of what is cut off, squared,
-    that the product does not bring back. The cap that makes it smallest is taken. The `variance` is of the noise at a
+    where left = (response of the means to their noise) variance: the product brings back about half of what is cut off,
+    squared. The cap that makes it smallest is taken. The `variance` is of the noise at a
     row of scale 1, of a product with an iterate of largest entry 1, over the squared eigenvalue.
     """
     Q = seen.basis()
@@ -145,7 +143,7 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
 
     def error(x: FloatArray) -> float:
         kept = min(float(np.sum(x * means)) ** 2, 1.0)
-        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second * (1 - kept)) / kept
+        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + (1 - kept) / 2) / kept
 
     return seen.replace_basis(min((_capped(means, cap) for cap in VECTOR.caps), key=error))
 

@@ -116,10 +116,10 @@ def private_synthetic_graph(  # noqa: PLR0913
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     facts = Facts.of(source, epsilon, delta)
     less = max(facts.epsilon, 1.0) ** -0.5
-    check_counts({"triangle": less * SYNTHESIS.triangles, "edge": less * SYNTHESIS.edges}, facts.epsilon)
+    others = [less * share for share in SYNTHESIS.of_numbers]
+    check_counts({"edge": others[0], "triangle": others[2]}, facts.epsilon)
     wanted = most_communities(communities, facts.n)
     call = open_call(epsilon=facts.epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    others = [less * share for share in SYNTHESIS.of_numbers]
     of_edges, of_tails, of_triangles, of_clustering, of_pairs, of_groups = call.split(*others, 1 - sum(others))
     graph = source.read().unweighted()
     subgraphs = subgraphs_of(graph)

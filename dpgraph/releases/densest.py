@@ -9,7 +9,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement, Released
 from dpgraph.releases.totals import release_degrees, release_weight
-from dpgraph.tuning import DENSEST
+from dpgraph.tuning import COMMON, DENSEST
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 
@@ -41,9 +41,7 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
     # The order is a new one once at least: it is what the rounds are for.
     again = max(int(DENSEST.rounds_per_epsilon * min(call.epsilon, DENSEST.most_rounds)), 1)
     rounds = min(1 + again, DENSEST.most_rounds)
-    degrees, counts, weight = call.split(
-        DENSEST.degree_share, 1 - DENSEST.degree_share - DENSEST.density_share, DENSEST.density_share
-    )
+    degrees, counts, weight = call.split(DENSEST.degree_share, 1 - DENSEST.degree_share - COMMON.share, COMMON.share)
     score = release_degrees(graph, degrees).value
     most, chosen = -math.inf, np.arange(graph.n_vertices)
     for number in range(1, rounds + 1):

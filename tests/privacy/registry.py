@@ -354,7 +354,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"adjacency": "label-edge", "mechanism": "auto"},
             {"adjacency": "constraint", "mechanism": "auto"},
             {"adjacency": "label-edge", "mechanism": "coherence"},
-            {"adjacency": "label-edge", "mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"},
             {"adjacency": "label-edge"} | _PAPER | {"random_degree": 1.0},
         )
     ),

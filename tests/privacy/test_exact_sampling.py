@@ -225,20 +225,6 @@ def test_discrete_gaussian_noise_has_its_law(scale):
     assert stats.chisquare(observed[wanted > 1e-3], wanted[wanted > 1e-3], sum_check=False).pvalue > REJECT
 
 
-@each("scale", [0.5, 3.7, 1e6], parts=2)
-def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
-    import opendp.prelude as opendp  # takes a second, in every process
-
-    opendp.enable_features("contrib")
-    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T="f64")
-    reference = np.array(opendp.m.make_gaussian(*space, scale=scale)([0] * 5000))
-    own = discrete_gaussian(5000, scale, rng(8))
-    edges = np.unique(np.quantile(reference, np.linspace(0.05, 0.95, 13)))
-    table = [np.bincount(np.searchsorted(edges, sample), minlength=edges.size + 1) for sample in (own, reference)]
-    table = np.array(table)[:, np.sum(table, axis=0) > 0]
-    assert stats.chi2_contingency(table).pvalue > REJECT
-
-
 # --- the probability of a flip ---------------------------------------------------------------------------------
 
 

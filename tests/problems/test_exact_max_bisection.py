@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.datasets import planted_bisection, read_edgelist
+from dpgraph.datasets import planted_bisection
 from dpgraph.evaluate import cut_value
 from dpgraph.exceptions import InvalidGraphError
 from dpgraph.problems.cut.exact import max_bisection, max_cut
@@ -99,23 +99,6 @@ def test_a_minimum_bisection_is_a_maximum_one_of_negated_weights():
     result = max_bisection(-nx.to_scipy_sparse_array(two_cliques).astype(float), rng=0)
     assert result.value == -nx.cut_size(two_cliques, set(range(6)))
     assert set(map(frozenset, result.partition)) == {frozenset(range(6)), frozenset(range(6, 12))}
-
-
-@pytest.mark.parametrize("name", ["G11", pytest.param("G1", marks=pytest.mark.slow)])
-def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
-    G = read_edgelist(graphs_dir / f"{name}.txt.gz", weight="weight")
-    bisection = max_bisection(G, weight="weight", rng=0, sweeps=200, starts=4)
-    cut = max_cut(G, weight="weight", rng=0, sweeps=200, starts=4)
-    left, right = map(len, bisection.partition)
-    assert left == right
-    assert bisection.value >= 0.995 * cut.value
-    assert bisection.value <= bisection.upper_bound <= cut.relaxation_value * (1.0 + 1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["G14", "G22", "G32", "G43", "G48", "G60", "G70", "G77", "G81"])
-def test_large_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
-    test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name)
 
 
 def test_small_and_empty_inputs():

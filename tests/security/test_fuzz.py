@@ -5,7 +5,6 @@ import contextlib
 import gzip
 import io
 import itertools
-import pickle
 import tarfile
 import tracemalloc
 import zipfile
@@ -178,13 +177,6 @@ def test_a_line_without_end_is_refused_by_its_number(tmp_path, labels, separator
     assert "line 2: expected at most 65536 bytes" in refusal(path, labels=labels)
     path.write_text("x" * 70_000)
     assert "line 1: expected at most 65536 bytes" in refusal(path, labels=labels)
-
-
-@each("content", [b"cos\nsystem\n(S'true'\ntR.", pickle.dumps({"a": 1}), b"\x93NUMPY\x01\x00"], parts=2)
-def test_serialised_objects_are_not_loaded(tmp_path, content):
-    path = tmp_path / "graph.txt"
-    path.write_bytes(content)
-    assert str(path) in refusal(path)
 
 
 def test_no_module_of_the_package_unpickles_or_evaluates():

@@ -76,28 +76,6 @@ _UNWEIGHTED = (
 )  # fmt: skip
 _MECHANISM = {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."}
 
-#: Calls that are not ``nx.NAME(G, ...)``: module of the function and its arguments.
-_CALLS = {
-    "attribute_assortativity_coefficient": "attribute_assortativity_coefficient(G, 'side'",
-    "attribute_mixing_matrix": "attribute_mixing_matrix(G, 'side'",
-    "densest_subgraph": "approximation.densest_subgraph(G",
-    "kernighan_lin_bisection": "community.kernighan_lin_bisection(G, delta=1e-6",
-    "partition_quality": "community.partition_quality(G, [S, T]",
-    "conductance": "conductance(G, S",
-    "cut_size": "cut_size(G, S",
-    "density": "bipartite.density(G, None",
-    "edge_expansion": "edge_expansion(G, S",
-    "mixing_expansion": "mixing_expansion(G, S",
-    "modularity": "community.modularity(G, [S, T]",
-    "normalized_cut_size": "normalized_cut_size(G, S",
-    "one_exchange": "approximation.one_exchange(G",
-    "randomized_partitioning": "approximation.randomized_partitioning(G",
-    "spectral_bisection": "spectral_bisection(G, normalized=True, delta=1e-6",
-    "adjacency_spectrum": "adjacency_spectrum(G, delta=1e-6",
-    "laplacian_spectrum": "laplacian_spectrum(G, delta=1e-6",
-    "volume": "volume(G, S",
-} | {name: f"community.{name}(G" for name in _FUNCTIONS if name.endswith("communities")}
-
 #: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
 #: privately and another exactly.
 REFUSED: dict[str, str] = {
@@ -118,8 +96,7 @@ def get_info() -> dict[str, Any]:
         "short_summary": "Differentially private answers (edge privacy); never falls back to exact ones.",
         "functions": {
             name: {
-                "additional_docs": f"{text} (epsilon, delta)-differentially private. "
-                f"Example: ``nx.{_CALLS.get(name, f'{name}(G')}, backend='dpgraph', epsilon=1.0)``",
+                "additional_docs": f"{text} (epsilon, delta)-differentially private.",
                 "additional_parameters": _BUDGET
                 | ({} if name in _UNWEIGHTED else _WEIGHT)
                 | (_MECHANISM if name == "one_exchange" else {}),

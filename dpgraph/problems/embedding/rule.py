@@ -57,10 +57,10 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
-    answer = answer_noise(epsilon)
-    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
+    by_residual = EMBEDDING_RULE.vector_by_residual
+    if math.sqrt(n) * answer_noise(epsilon) <= EMBEDDING_RULE.vector_column or epsilon >= 4 * by_residual:
         return "randomized-response"
-    if epsilon >= EMBEDDING_RULE.vector_by_residual:
+    if epsilon >= by_residual:
         return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
     return "noisy-power"
 
@@ -72,7 +72,7 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= EMBEDDING_RULE.vector_by_answers or counts > EMBEDDING.products_find * quotient
+    is_hidden = epsilon >= 2 * EMBEDDING_RULE.vector_by_residual or counts > quotient
     is_found = answers < EMBEDDING.answers_find * quotient
     return "randomized-response" if start.residual.is_large and is_hidden and is_found else "noisy-power"
 
@@ -97,7 +97,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
     missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
     one = excess if ratio > rule.few_ratio else max(excess, missing)
-    reason = min(excess, missing) if ratio > rule.uneven_ratio else one
+    reason = min(excess, missing) if ratio > 2 * rule.few_ratio else one
     bound = sensitivity.degree_excess(w, share)
     measurement = Measurement("choice by degrees", np.array([min(found, reason)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number

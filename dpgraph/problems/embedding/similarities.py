@@ -132,7 +132,7 @@ def _by_degrees(degrees: FloatArray, noise: float) -> FloatArray:
     mean, spread = float(degrees.mean()), float(degrees.var())
     kept = max(1 - noise**2 / spread, 0.05) if spread > 0 else 0.0  # some, for their order
     degrees = mean + math.sqrt(kept) * (degrees - mean)
-    degrees = np.maximum(degrees, SIMILARITIES.least_degree * max(mean, 0.0))
+    degrees = np.maximum(degrees, max(mean, 0.0) / 2)
     total = float(degrees.sum())
     if not total > 0:
         return np.zeros(len(degrees))
@@ -161,7 +161,7 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     mean = max(float(degrees.mean()), 0.0)
     whole = w * mean * len(degrees)
     held = min(float(squares.sum()) / whole, 1.0) if whole > 0 else 1.0
-    least = w * np.maximum(degrees, SIMILARITIES.least_degree * mean)
+    least = w * np.maximum(degrees, mean / 2)
     lengths = np.sqrt(np.maximum(least, squares / held if held > 0 else squares))
     vectors: FloatArray = unit_rows(rows, lengths)
     if not noise > 0:

@@ -138,7 +138,7 @@ def release_normalized_adjacency(
     operator = normalized_operator(graph, graph.degrees() + tau)
     flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
     guess = Guess(
-        lambda r: EMBEDDING.typical_coherence * math.sqrt(r / (n * flat)),
+        lambda r: math.sqrt(r / (n * flat)),  # as if all rows had the same norm
         max(float(shrunken_degrees(degrees, mean_degree, std, w).max()), w),
     )
     ranks = check_rank(options.rank, n, options.max_rank, least=least_rank)
@@ -253,7 +253,7 @@ def release_vector(
     What is released is an eigenvector of the normalized matrix, which is one of the adjacency matrix as far as tau is
     large. At small epsilon noise is what hurts, and a smaller tau holds back the vertices of largest degree.
     """
-    multiple = max(EMBEDDING.regularization, EMBEDDING.vector_regularization * min(call.epsilon / 2, 1.0))
+    multiple = EMBEDDING.regularization * min(max(2 * call.epsilon, 1.0), 4.0)
     tau = regularize(regularization, start.mean_degree, graph.max_weight, multiple)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=True)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
@@ -301,7 +301,8 @@ def _by_answers(
 ) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair; everything else is computed from the answers.
 
-    `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most eight; `regularization`
+    `rank` "auto" keeps the eigenvalues that stand out of the noise and of a graph of independent edges, at least one
+    and at most eight; `regularization`
     "auto" is a multiple of the average degree of the answers. Eigenvectors are estimated by message passing, where
     there are rows enough.
     """
@@ -319,7 +320,10 @@ def _by_answers(
     edge = 2 * size
     values, vectors = _leading(operator, count, call.generator, edge, max(_ROUNDED * size / largest, _EXACT))
     if facts.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * edge)), 1)
+        # The eigenvalues of noise and of a graph without structure are seldom beyond that (C. Tracy, H. Widom 1996).
+        density = min(max(float(degrees.mean()) / (n * graph.max_weight), 0.0), 1.0)
+        bulk = math.sqrt(1 + graph.max_weight**2 * density * (1 - density) / variance) * edge
+        kept = max(int(np.sum(np.abs(values) > (1 + 2 * n ** (-2 / 3)) * bulk)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
     # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
     noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])

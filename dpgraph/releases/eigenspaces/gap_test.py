@@ -62,7 +62,7 @@ def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call)
         / (call.whole.mu / 2)
         for r in accepted
     }
-    good = [r for r in accepted if predicted[r] <= GAP_TEST.accepted_noise]
+    good = [r for r in accepted if predicted[r] <= 1 / 2]
     best = max(good) if good else min(accepted, key=lambda r: predicted[r])
     return best, float(gaps[best - 1])
 

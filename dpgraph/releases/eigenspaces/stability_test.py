@@ -119,7 +119,7 @@ def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: floa
         value = np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
         best = int(np.argmax(value)) if value.any() else len(mus) // 2
         plans.append(_Plan(rank, safe, float(mus[best]), steps, float(value[best])))
-    good = [plan for plan in plans if plan.value >= STABILITY_TEST.accepted_value]
+    good = [plan for plan in plans if plan.value >= 1 / 2]
     return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
 

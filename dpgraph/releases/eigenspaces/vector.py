@@ -23,7 +23,7 @@ from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import EMBEDDING, RESIDUAL, VECTOR
+from dpgraph.tuning import COMMON, EMBEDDING, RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
@@ -105,7 +105,7 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
+    degrees, std = release_degrees(graph, call.part(COMMON.share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
     # A single product costs as much as two. From afar the vector is found in as many steps as stand out of the noise.
@@ -114,7 +114,7 @@ def release_leading_vector(
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - EMBEDDING.total_share))
+    products = call.at_epsilon(call.epsilon * (1 - COMMON.share - EMBEDDING.total_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])

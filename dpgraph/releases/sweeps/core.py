@@ -30,7 +30,7 @@ from dpgraph.releases.sweeps.iteration import (
     row_blocks,
 )
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import SWEEPS
+from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
 #: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
@@ -52,7 +52,7 @@ def release_core_iterates(
     read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
-    for_degrees, call = call.split(SWEEPS.degree_share, 1 - SWEEPS.degree_share)
+    for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
     repeats = number_of_queries(oracle, w, mean_degree, epsilon, even=is_even(degrees))
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part

@@ -13,7 +13,7 @@ from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores, RowSensitivity
 from dpgraph.releases.totals import release_weight
-from dpgraph.tuning import TABLES
+from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -30,7 +30,7 @@ def release_table_iterates(
     differ in the whole table of a pair, not in one entry.
     """
     constraints = private.constraint_graph()
-    sweeps, choice = call.split(1 - TABLES.choice_share, TABLES.choice_share)
+    sweeps, choice = call.split(1 - COMMON.share, COMMON.share)
     oracle = _oracle(private, constraints.n_vertices, whole_table)
     iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice))
     X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree)
@@ -80,6 +80,6 @@ def _best_rank(
         for k in range(private.q)
     ]
     best = max(range(private.q), key=lambda k: weights[k].value)
-    if weights[best].value - weights[0].value <= TABLES.clearly * weights[0].std:
+    if weights[best].value - weights[0].value <= COMMON.clear * weights[0].std:
         return X
     return np.where(rows[:, None], np.eye(private.q)[ranked[:, best]], 0.0)
