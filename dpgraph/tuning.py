@@ -81,8 +81,7 @@ class AnswerRule:
     # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
     edges_per_noise: float = 5 / 3
     communities: int = 3  # Communities count as so many labels; >= 3
-    few: int = 500  # Of so many vertices at most, sums of answers over a community are precise, and no core stands out
-    few_communities: int = 8  # Then communities count as so many labels
+    even_communities: int = 8  # As so many where degrees are even: no vertex of many edges begins a community
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,19 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.answer_rule import response_or_sweeps
+from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, response_or_sweeps
 from dpgraph.problems.driver import TOTAL_SHARE, Asked, Facts, Problem, Registry, Strategy, Undecided, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
-from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_total_weight
+from dpgraph.releases.totals import (
+    WeightEstimate,
+    release_block_weights,
+    release_degree_excess,
+    release_total_weight,
+)
 from dpgraph.results.communities import PrivateCommunities
-from dpgraph.tuning import ANSWER_RULE, COMMUNITIES
+from dpgraph.tuning import ANSWER_RULE, COMMUNITIES, EMBEDDING_RULE
 from dpgraph.typing import GraphLike, IntArray
 
 if TYPE_CHECKING:
@@ -114,19 +119,40 @@ _MAIN_SHARE = 1 - TOTAL_SHARE
 
 
 def choose(facts: Facts) -> Any:
-    """What "auto" takes, or by which released number it is chosen: sweeps begin with many labels and merge them."""
+    """What "auto" takes, or by which released numbers it is chosen: sweeps begin with many labels and merge them.
+
+    Vertices of many edges begin communities in sweeps, so that randomised response may have more noise where degrees
+    are even. That is asked where the average degree does not decide.
+    """
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
-    few = facts.n <= ANSWER_RULE.few
-    return response_or_sweeps(facts, epsilon, ANSWER_RULE.few_communities if few else ANSWER_RULE.communities)
+    uneven, even = (
+        response_or_sweeps(facts, epsilon, labels) for labels in (ANSWER_RULE.communities, ANSWER_RULE.even_communities)
+    )
+    if isinstance(uneven, str):
+        return uneven
+
+    def by_average(total: WeightEstimate) -> Any:
+        if (choice := uneven.then(total)) == even.then(total):
+            return choice
+        return Undecided("evenness of degrees", lambda excess: SWEEPS if excess > 0 else RESPONSE, _ask_evenness)
+
+    return Undecided(uneven.question, by_average)
+
+
+def _ask_evenness(graph: Graph, call: Call, known: Any) -> tuple[float, Call, Any]:
+    question, rest = call.split(TOTAL_SHARE, 1 - TOTAL_SHARE)
+    return release_degree_excess(graph, EMBEDDING_RULE.uneven, question), rest, known
 
 
 def release_with_edges(
     graph: Graph, call: Call, facts: CommunityFacts, edges: float
 ) -> tuple[ReleasedCommunities, str]:
     """Communities where the number of edges has been released, by the strategy that "auto" takes, and its name."""
-    choice = choose(facts)
-    mechanism = choice.then(WeightEstimate(edges, 0.0)) if isinstance(choice, Undecided) else choice
-    strategy, options = COMMUNITY_STRATEGIES.take(mechanism)
+    choice, known = choose(facts), WeightEstimate(edges, 0.0)
+    while isinstance(choice, Undecided):
+        answer, call, _ = choice.ask(graph, call, known)
+        choice = choice.then(answer)
+    strategy, options = COMMUNITY_STRATEGIES.take(choice)
     found: ReleasedCommunities = strategy.run(options, graph, call, facts, None)
     return found, strategy.name
 

@@ -27,6 +27,17 @@ def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
     return release_weight("total weight", total, graph, call)
 
 
+def release_degree_excess(graph: Graph, share: float, call: Call) -> float:
+    """Release by how much the excess of degrees over their average, in sum, is more than this share of all degrees.
+
+    Sensitivity: :func:`~dpgraph.bounds.sensitivity.degree_excess`.
+    """
+    degrees = graph.degrees()
+    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum()) - share * float(degrees.sum())
+    bound = sensitivity.degree_excess(graph.max_weight, share)
+    return call.release(Measurement("excess of degrees", np.array([excess]), l1=bound)).number
+
+
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:
     """Release a multiple of the graph's weight unit that changes by at most `times` w, for this part of the budget."""
     bound = times * sensitivity.partition_weight(graph.max_weight)

@@ -148,10 +148,23 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert not counted or sum(counted) == pytest.approx(chosen)
 
 
-def test_auto_takes_answers_of_few_vertices_at_more_noise_than_of_many():
-    for n, expected in ((500, "randomized-response"), (501, "bounded-iterates")):
-        facts = CommunityFacts(n, 1.0, 2.0)
-        assert choose(facts).then(WeightEstimate(15.0 * n, 0.0)) == expected  # noise is 3 times the variance of edges
+@pytest.mark.parametrize(
+    ("G", "expected"),
+    [
+        (nx.gnp_random_graph(500, 30 / 500, seed=1), "randomized-response"),
+        (nx.barabasi_albert_graph(500, 15, seed=1), "bounded-iterates"),
+    ],
+    ids=["even degrees", "uneven degrees"],
+)
+def test_auto_takes_answers_at_more_noise_where_released_degrees_are_even(G, expected):
+    total = WeightEstimate(float(G.number_of_edges()), 0.0)
+    assert choose(CommunityFacts(500, 1.0, 2.0)).then(total).question == "evenness of degrees"
+    for seed in range(3):
+        found = dpgraph.private_communities(G, epsilon=2.0, rng=seed)
+        assert found.mechanism == expected
+        assert "excess of degrees" in [line.name for line in found.privacy.entries]
+    for epsilon, decided in ((0.5, "bounded-iterates"), (5.0, "randomized-response")):
+        assert choose(CommunityFacts(500, 1.0, epsilon)).then(total) == decided
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
