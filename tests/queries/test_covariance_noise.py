@@ -71,7 +71,7 @@ def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
     options = {"adjacency": adjacency, "epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}
     size = noise_of(mechanism, SecondMoments(10, adjacency, d), 1.0, 1e-6)
     options |= {"project": False, "n_records": 10}
-    draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(400)])
+    draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(800)])
     assert (draws**2).sum(axis=(1, 2)).mean() == pytest.approx(size.square, rel=0.1)
     assert np.trace(draws, axis1=1, axis2=2).var() == pytest.approx(size.trace_variance, rel=0.2)
     if d > 1:

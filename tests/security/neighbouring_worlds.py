@@ -79,6 +79,8 @@ ROWS: dict[str, Callable[[list[Any]], Any]] = {
 
 #: As a file has them.
 TEXTS = ("nan", "inf", "-inf", "1.7e308", "-1.7e308", "1e400", "5e-324", "7731977.25", "-7731977", "-0.0", "True")
+#: In a table of records.
+RECORD_TEXTS = (*TEXTS, "id" + SECRET * 11, "", "None", "1j", '"', "x" * 200_000, "2,3", "7731977,1,7731977", "=1+1")
 
 
 @dataclass(frozen=True)

@@ -64,23 +64,26 @@ def calls() -> list[Callable[[], object]]:
     of_sparse: list[Callable[..., object]] = [
         partial(dpgraph.private_subgraph_counts, patterns=PATTERNS, epsilon=4.0, mechanism="smooth"),
         partial(dpgraph.private_communities, epsilon=4.0),
+        partial(dpgraph.private_communities, epsilon=4.0, mechanism="bounded-iterates"),
         *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
         *(
             partial(cut, **budget, mechanism=mechanism)
             for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
             for mechanism in ("gaussian", "noisy-power", "randomized-response")
         ),
+        partial(dpgraph.private_max_cut, epsilon=4.0, mechanism="bounded-iterates"),
     ]
     return [
         _ask_a_block,
         lambda: least_over({(u, 4): np.zeros((17, 17), dtype=np.int64) for u in range(4)}, (0, 1, 2, 3), 4, 17),
-        lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0).sample(),
+        lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0, rng=0).sample(0),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),
         partial(dpgraph.max_cut, weighted, weight="weight"),
         partial(dpgraph.max_cut, large, sweeps=10),
         partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
         partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
+        partial(dpgraph.max_cut, nx.gnp_random_graph(60, 0.5, seed=1), time_limit=1.0),
         partial(dpgraph.max_bisection, large, sweeps=10),
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
         partial(dpgraph.max_2csp, colours, search="optimal", seeds=2, rounds=1, sweeps=2, tol=0.1),
