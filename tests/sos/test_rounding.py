@@ -14,10 +14,7 @@ from dpgraph.sos.cut.rounding import (
     one_opt,
     recombine,
 )
-from dpgraph.sos.cut.solver import _evolved
 from dpgraph.sos.enumeration import best_cut
-from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.watch import Watch
 from dpgraph.threads import NEVER
 
 
@@ -90,11 +87,3 @@ def test_a_full_set_of_cuts_takes_a_better_one_in_place_of_the_most_similar_wors
     assert np.array_equal(kept, np.column_stack([one, best]))
     assert np.array_equal(entered(objective, kept, -best, 2), kept)
     assert np.array_equal(entered(objective, kept, np.ones(6), 2), kept)
-
-
-def test_a_population_is_never_worse_than_the_cut_that_it_began_with():
-    objective, rng = graph_objective(), np.random.default_rng(5)
-    cut = one_opt(objective, rng.choice([-1.0, 1.0], 60))
-    watch = Watch(objective, SolverOptions(time_limit=0.2), "")
-    found = _evolved(objective, cut, rng.choice([-1.0, 1.0], (60, 4)), watch, rng, 40)
-    assert objective.cut_value(found) == watch.value >= objective.cut_value(cut)

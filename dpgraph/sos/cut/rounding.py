@@ -17,7 +17,7 @@ _CHUNK_ENTRIES = 2_000_000
 _MOST_SAMPLES = 20_000_000  # entries of the random cuts of a relaxation
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
-WARM = 0.2  #: keeps most of a good cut
+_WARM = 0.2  # keeps most of a good cut
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
 _MOST_SWEEPS = 2500
@@ -108,7 +108,7 @@ def improve(
     best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)
     for _ in range(_GENERATIONS):
         copies = np.repeat(best[:, None], signs.shape[1], axis=1)
-        varied = anneal(core, copies, rng, sweeps=sweeps // 2, hot=WARM)
+        varied = anneal(core, copies, rng, sweeps=sweeps // 2, hot=_WARM)
         best = recombine(core, np.column_stack([best, varied]), rng, sweeps=sweeps)
     return lift(best)
 

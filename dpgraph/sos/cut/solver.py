@@ -16,9 +16,7 @@ from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import (
-    WARM,
     affordable_samples,
-    anneal,
     best_columns,
     entered,
     hyperplane_rounding,
@@ -35,7 +33,6 @@ from dpgraph.threads import on_thread, time_is_up
 from dpgraph.typing import FloatArray
 
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
-_PAIR_SWEEPS = 500  # of what two cuts disagree on
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
@@ -120,33 +117,9 @@ def _search_locally(
         watch.found(objective.cut_value(found[:, 0]))
         repeats = 0 if watch.value > before else repeats + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
-        if limited and longest is not None and sweeps is not None and sweeps >= longest:
-            return _evolved(objective, found[:, 0], cuts, watch, rng, sweeps)
         if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
             return _past_losses(objective, found[:, 0], watch, rng)
     return found[:, 0]
-
-
-def _evolved(
-    objective: CutObjective, cut: FloatArray, cuts: FloatArray, watch: Watch, rng: np.random.Generator, sweeps: int
-) -> FloatArray:
-    """The best cut of a population until the time is up: pairs are recombined, and what comes of it is annealed.
-
-    It begins with `cut` and with `cuts` annealed. Its members stay different, where searches that each start from the
-    best alone end in copies of it.
-    """
-    cuts = entered(objective, anneal(objective, cuts, rng, sweeps=sweeps), cut, cuts.shape[1])
-    count = cuts.shape[1]
-    while not watch.done():
-        pairs = (cuts[:, rng.choice(count, 2, replace=False)] for _ in range(count))
-        born = [recombine(objective, pair, rng, sweeps=_PAIR_SWEEPS) for pair in pairs if not watch.done()]
-        if len(born) == count:
-            born = list(anneal(objective, np.column_stack(born), rng, sweeps=sweeps // 4, hot=WARM).T)
-        for x in born:
-            cuts = entered(objective, cuts, x, count)
-        cuts = best_columns(objective, cuts, count)
-        watch.found(objective.cut_value(cuts[:, 0]))
-    return best_columns(objective, np.column_stack([cuts, cut]), 1)[:, 0]
 
 
 def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator) -> FloatArray:
