@@ -68,9 +68,8 @@ class Graph:
     """
 
     adjacency: sparse.csr_array  # float64, shape (n, n), symmetric, zero diagonal, no explicit zeros
-    labels: Sequence[
-        Hashable
-    ]  # of the vertices, in the caller's own order; those of a matrix are made when they are used
+    # Of the vertices, in the caller's own order; those of a matrix are made when they are used
+    labels: Sequence[Hashable]
     max_weight: float = 1.0  # inf for exact data that never meets a private mechanism
     weight_unit: float = 1.0  # 0 where weights are arbitrary reals
     simple: bool = False  # known to have no weights but 1

@@ -305,7 +305,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        if (simple := _simple_graph(A)) is not None:
+        if A.data is not getattr(G, "data", None) and (simple := _simple_graph(A)) is not None:
             return Edges(simple, simple=True)
         if not A.diagonal().any() and _is_its_transpose(A):
             return Edges(_compact(A))

@@ -26,7 +26,17 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, response_or_sweeps
-from dpgraph.problems.driver import TOTAL_SHARE, Asked, Facts, Problem, Registry, Strategy, Undecided, release
+from dpgraph.problems.driver import (
+    TOTAL_SHARE,
+    Asked,
+    Facts,
+    Problem,
+    Registry,
+    Strategy,
+    Undecided,
+    decided,
+    release,
+)
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
@@ -148,10 +158,7 @@ def release_with_edges(
     graph: Graph, call: Call, facts: CommunityFacts, edges: float
 ) -> tuple[ReleasedCommunities, str]:
     """Communities where the number of edges has been released, by the strategy that "auto" takes, and its name."""
-    choice, known = choose(facts), WeightEstimate(edges, 0.0)
-    while isinstance(choice, Undecided):
-        answer, call, _ = choice.ask(graph, call, known)
-        choice = choice.then(answer)
+    choice, call, _ = decided(choose(facts), graph, call, WeightEstimate(edges, 0.0))
     strategy, options = COMMUNITY_STRATEGIES.take(choice)
     found: ReleasedCommunities = strategy.run(options, graph, call, facts, None)
     return found, strategy.name
@@ -217,8 +224,8 @@ def private_communities(  # noqa: PLR0913
             epsilon: at most 5e7 false answers.
         ``"auto"``
             A public rule, by n, epsilon and the released average degree: randomized response where the noise of all
-            pairs at a vertex has at most 1.2 times the variance of its edges, or 4.2 times for at most 500 vertices.
-            ``result.mechanism`` names the choice.
+            pairs at a vertex has at most 1.2 times the variance of its edges, or 4.2 times where degrees are even,
+            which is released if it decides. ``result.mechanism`` names the choice.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional

@@ -135,6 +135,14 @@ class Undecided:
     spending: Spending = _NOTHING
 
 
+def decided(choice: Any, private: Any, call: Any, known: Any) -> tuple[Any, Any, Any]:
+    """The ``mechanism=`` that a choice comes to, all questions asked; what is left of the call, and is known then."""
+    while isinstance(choice, Undecided):
+        answer, call, known = choice.ask(private, call, known)
+        choice = choice.then(answer)
+    return choice, call, known
+
+
 class Registry:
     """The strategies `of` one problem, by name, in the order of lists."""
 
@@ -288,9 +296,7 @@ def release(problem: Problem, read: Callable[[], Any], facts: Any, asked: Asked)
     first, main, last = call.split(*shares)
     known = problem.first(private, first) if shares[0] else None
     undecided = isinstance(choice, Undecided)
-    while isinstance(choice, Undecided):
-        answer, main, known = choice.ask(private, main, known)
-        choice = choice.then(answer)
+    choice, main, known = decided(choice, private, main, known)
     strategy, options = registry.take(choice)
     if undecided and spending.staged:
         main = main.decide(pure=strategy.spends_no_delta(part))

@@ -11,6 +11,7 @@ from dpgraph.denoise.swaps import Roots
 from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.call import Call, Measurement, Released
+from dpgraph.typing import FloatArray
 
 
 class WeightEstimate(NamedTuple):
@@ -33,9 +34,14 @@ def release_degree_excess(graph: Graph, share: float, call: Call) -> float:
     Sensitivity: :func:`~dpgraph.bounds.sensitivity.degree_excess`.
     """
     degrees = graph.degrees()
-    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum()) - share * float(degrees.sum())
+    excess = degree_excess(degrees, float(degrees.mean()), share)
     bound = sensitivity.degree_excess(graph.max_weight, share)
     return call.release(Measurement("excess of degrees", np.array([excess]), l1=bound)).number
+
+
+def degree_excess(degrees: FloatArray, above: float, share: float) -> float:
+    """What degrees have beyond a number, in sum, less this share of all degrees. Private."""
+    return float(np.maximum(degrees - above, 0.0).sum()) - share * float(degrees.sum())
 
 
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:

@@ -24,6 +24,7 @@ from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.driver import Undecided
 from dpgraph.problems.embedding.strategies import Start
 from dpgraph.releases.answers import answer_noise
+from dpgraph.releases.totals import degree_excess
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 from dpgraph.tuning import RESIDUAL as DEGREE_RESIDUAL
 
@@ -92,8 +93,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
     ends = float(degrees.sum())
     noise = EMBEDDING_RULE.visible * w * min(math.sqrt(n) * answer_noise(whole), n)
-    found = float(np.maximum(degrees - noise, 0.0).sum()) - share * ends
-    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum()) - share * ends
+    found, excess = (degree_excess(degrees, above, share) for above in (noise, float(degrees.mean())))
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
     missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
     one = excess if ratio > rule.few_ratio else max(excess, missing)
