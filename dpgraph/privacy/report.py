@@ -13,21 +13,20 @@ from dpgraph.exceptions import InvalidParameterError
 class Pairs(StrEnum):
     """Which vertex pairs a release reads, in words.
 
-    Neighbours differ in one pair. It lies inside or outside a public set of rows, so that it is read by the lines about
-    one kind of pairs only: lines about the two kinds are disjoint, and both may spend the same budget (parallel
-    composition).
+    Neighbours differ in one pair. It lies inside or outside a public set of rows, or one of its rows is among the last
+    of a public order. So it is read by the lines about one kind of pairs only: lines about two kinds are disjoint, and
+    all may spend the same budget (parallel composition). Where there are last rows, their pairs are not "outside".
     """
 
     ANY = ""
     INSIDE_CORE = "inside the core"
     OUTSIDE_CORE = "outside the core"
-    FIRST_ROWS = "among the first rows"
-    LATER_ROWS = "not among the first rows"
+    LAST_ROWS = "with one of the last rows"
 
     @property
     def disjoint(self) -> bool:
         """Whether lines about these pairs spend a budget that lines about the other kind of pairs are listed with."""
-        return self in (Pairs.OUTSIDE_CORE, Pairs.FIRST_ROWS)
+        return self in (Pairs.OUTSIDE_CORE, Pairs.LAST_ROWS)
 
 
 @dataclass(frozen=True)

@@ -274,17 +274,18 @@ def degree_statistics(pairs: Pairs) -> Ratios:
 
 
 def label_counts(pairs: Pairs) -> Ratios:
-    """Counts and scores of labels in a sweep through a public order, and in one whose first rows read before."""
+    """Counts and scores of labels in a sweep through a public order; its first or last rows may read on their own."""
     if not pairs.plain:
         return
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     rng = np.random.default_rng(n)
     labels, place = rng.integers(0, 3, n), rng.permutation(n)
     change = pairs.source.weights - pairs.target.weights
-    before, first = place[:, None] > place[None, :], place < n // 3
+    before, first, last = place[:, None] > place[None, :], place < n // 3, place[:, None] >= n - n // 3
     for name, sees in (
         ("label_counts", before),
-        ("label_counts (later rows)", before & ~(first[:, None] & first[None, :])),
+        ("label_counts (later rows)", before & ~(first[:, None] & first[None, :]) & ~last),
+        ("label_counts (last rows)", before & last),
         ("label_counts (first rows)", before & first[:, None] & first[None, :]),
     ):
         moved = (change * sees) @ np.eye(3)[labels]

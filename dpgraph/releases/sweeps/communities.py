@@ -18,6 +18,10 @@ together are merged: later noise competes for fewer labels, and how many communi
 What is merged is never split again, so that before the last sweep labels have to belong together clearly.
 The last sweep has half of the budget: labels of the others are best then. It releases no counts but choices, the noisy
 maximum of the scores, whose noise has half the variance.
+
+If sweeps are more than one, rows with less than a third of the average degree take no part in them. Others learn little
+from them, and a sweep's part of the budget would not tell where they belong. They count once, when labels are merged,
+for all of the budget of the sweeps.
 When all labels are merged, the weights between communities are released afresh: estimates by them are unbiased.
 """
 
@@ -34,6 +38,7 @@ from dpgraph.denoise.iterates import is_even
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum
+from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
@@ -75,8 +80,9 @@ def release_communities(
     where a label is chosen it moves the scores of one row in one direction
     (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order,
     answer (:func:`~dpgraph.releases.answers.release_flipped_graph`) or are read for all of the budget of the sweeps,
-    and not again: the pair in which neighbours differ is spent on inside the
-    core or outside. Everything else is a function of what has been released, and of a generator.
+    and not again. So are pairs with one of the last rows of that order, by the later of their rows. The pair in which
+    neighbours differ is spent on by the core, by the sweeps or by the last rows. Everything else is a function of what
+    has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
     n, for_blocks, epsilon = graph.n_vertices, COMMUNITIES.block_share, call.epsilon / graph.max_weight
@@ -90,14 +96,13 @@ def release_communities(
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         run.sweep(sweep)
         run.forget_unused()
-        name = f"weights after sweep {sweep + 1}"
-        weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
+        weights = run.release_weights(call.part(for_blocks), f"weights after sweep {sweep + 1}")
         most, apart = (communities or n, 1.0) if sweep == sweeps - 1 else (n, COMMUNITIES.apart)
         groups, _ = merge_labels(weights, apart * resolution, least=communities or 1, most=most)
         run.merge(groups)
+    run.set_last()
     # Noise by which labels were merged makes the communities look better than they are: it is not published as theirs.
-    name = "weights between communities"
-    weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
+    weights = run.release_weights(call.part(for_blocks), "weights between communities")
     return ReleasedCommunities(run.labels, weights, degrees.values)
 
 
@@ -182,6 +187,8 @@ class _Run:
         answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon)
         counting = round(COMMUNITIES.head * n) if sweeps > 1 and n > 1 else 0
         self.core, self.answers = Core(order, answering or counting), answering > 0
+        others, least = self.core.others, COMMUNITIES.last * degrees.mean if sweeps > 1 and self.core.size else 0.0
+        self.swept, self.last = np.split(others, [np.count_nonzero(degrees.values[others] >= least)])
         self.labels, (self.count, self.communities) = np.zeros(n, dtype=np.int64), counts
         self.known = np.zeros((2, n, self.count))
         self.excesses: Excesses | None = None
@@ -189,19 +196,27 @@ class _Run:
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
         seen = np.full(self.graph.n_vertices, -1, dtype=np.int32)
-        rows, core, side = self.core.others, self.core.rows, sweep % 2
+        rows, core, side, chooses = self.swept, self.core.rows, sweep % 2, sweep == self.sweeps - 1
         if sweep == 0 and self.answers:
             self._ask_core()
         elif sweep == 0 and core.size:
-            self._set(core, seen, self._open(0, core=True), side=0)
-        law = self._open(sweep)
+            self._set(core, seen, self._open("labels, core", self.core.pairs), side=0)
+        share = 0.5 / (1 if chooses else self.sweeps - 1) if self.sweeps > 1 else 1.0
+        law = self._open(f"labels, sweep {sweep + 1}", self.core.other_pairs, share, chooses=chooses)
         if not side:
             seen[core] = self.labels[core]
         self._set(rows[:: -1 if side else 1], seen, law, side=side)
         if side:
             self._set(core[::-1], seen, law, side=side, apart=True)
-            if self.excesses and not law.maximum:
+            if self.excesses and not chooses:
                 self._ask_again(self.excesses)
+
+    def set_last(self) -> None:
+        """Set the rows of smallest degree by all others, and by those of them before, for all of the budget."""
+        rows, seen, self.last = self.last, self.labels.astype(np.int32), self.last[:0]
+        seen[rows] = -1
+        if rows.size:
+            self._set(rows, seen, self._open("labels, last rows", Pairs.LAST_ROWS), side=0)
 
     def _ask_core(self) -> None:
         """Set the rows of the core by answers about all of their pairs."""
@@ -240,7 +255,8 @@ class _Run:
 
     def forget_unused(self) -> None:
         """Number the labels that rows have, and drop the others."""
-        used, self.labels = np.unique(self.labels, return_inverse=True)
+        used = np.unique(np.delete(self.labels, self.last))
+        self.labels = np.searchsorted(used, self.labels)
         self.known, self.count = self.known[:, :, used], used.size
 
     def merge(self, groups: IntArray) -> None:
@@ -248,14 +264,16 @@ class _Run:
         self.labels, self.count = groups[self.labels], int(groups.max()) + 1
         self.known = self.known @ np.eye(self.count)[groups]
 
-    def _open(self, sweep: int, *, core: bool = False) -> _Law:
-        """Enter a sweep in the ledger, or what the rows of the core count of each other."""
-        w, unit = self.graph.max_weight, self.graph.weight_unit
-        chooses = sweep == self.sweeps - 1 and not core
-        share = 0.5 if chooses else 0.5 / (self.sweeps - 1)
-        call = self.call if core or self.sweeps == 1 else self.call.part(share)
-        pairs = self.core.pairs if core else self.core.other_pairs
-        name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
+    def release_weights(self, call: Call, name: str) -> BlockWeights:
+        """Weights between labels. Rows that have none yet are a group of their own, which is left out."""
+        groups = self.labels.copy()
+        groups[self.last] = self.count
+        values, std = release_block_weights(self.graph, groups, call, name=name)
+        return BlockWeights.released(values[: self.count, : self.count], std)
+
+    def _open(self, name: str, pairs: Pairs, share: float = 1.0, *, chooses: bool = False) -> _Law:
+        """Enter in the ledger what rows read of these pairs, for a share of the budget: counts, or choices by them."""
+        w, unit, call = self.graph.max_weight, self.graph.weight_unit, self.call.part(share)
         maximum = call.noisy_maximum(name, sensitivity.label_scores(w), unit, pairs=pairs) if chooses else None
         scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
