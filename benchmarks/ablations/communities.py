@@ -89,6 +89,7 @@ ABLATIONS: list[Ablation] = [
     numbers(T.COMMUNITIES, "100", SWEPT, most_labels=100),
     numbers(T.COMMUNITIES, "0.2, as a synthetic graph", SWEPT, degree_share=0.2),
     numbers(T.COMMUNITIES, "1, as in the end", SWEPT, apart=1.0),
+    numbers(T.COMMUNITIES, "0: all are swept", SWEPT, last=0.0),
     numbers(T.SYNTHESIS, "0.07, as communities", DRAWN, degree_share=0.07),
     numbers(T.ANSWER_RULE, "2, as a cut", CHOSEN, communities=2),
     numbers(T.ANSWER_RULE, "8, as of few vertices", CHOSEN, communities=8),

@@ -41,6 +41,7 @@ _WORDS = (
     ("adjacency bits", "randomised yes or no about pairs of nodes"),
     (r"labels, sweep (\d+)", r"who belongs to which group, round \1"),
     ("labels, core", "who belongs to which group, nodes of many connections"),
+    ("labels, last rows", "who belongs to which group, nodes of few connections"),
     ("weights between communities", "connections between groups, at the end"),
     (r"weights after sweep (\d+)", r"connections between groups, round \1"),
     ("edge count", "number of connections"),
