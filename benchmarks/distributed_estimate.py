@@ -16,8 +16,8 @@ from common import RESULTS, markdown_table
 
 TABLE = RESULTS / "distributed_estimate.md"
 ABOUT = """10⁸ vertices; 50 workers of 4 threads and 16 GB, 10 Gbit/s each; a client of 128 GB; row groups
-of 10⁷ rows. `benchmarks/distributed_estimate.py` computes it from [measurements](distributed_graphs.md); nothing of that
-size was run."""
+of 10⁷ rows. `benchmarks/distributed_estimate.py` computes it from [measurements](distributed_graphs.md); nothing of
+that size was run."""
 EDGES, VERTICES, WORKERS, THREADS, BLOCKS = 10**10, 10**8, 50, 4, 1000
 #: Bytes a second of a network card.
 NETWORK = 1.25e9
