@@ -173,7 +173,7 @@ def test_with_few_records_the_projection_divides_the_error_by_more_than_three(re
     x = np.random.default_rng(1).multinomial(d // 20, np.full(600, 1 / 600))
     for mechanism in ("gaussian", "auto"):
         errors = {True: [], False: []}
-        for seed in range(2):
+        for seed in range(3):
             for sparse in errors:
                 result = private_linear_queries(
                     A, x, mechanism=mechanism, sparse=sparse, records=records if sparse else None, rng=seed, **BUDGET
