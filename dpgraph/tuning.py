@@ -165,7 +165,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class EmbeddingRule:
-    """What "auto" takes for an embedding (problems.embedding.rule)."""
+    """What "auto" takes for an embedding (problems.embedding.normalized_adjacency)."""
 
     # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven, and
     # twice as much where degrees are uneven; beyond, both reasons are needed; > 0

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from dpgraph.linalg.eigen import all_eigenpairs
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.linalg.eigen import all_eigenpairs, canonical_signs
 from dpgraph.typing import FloatArray
 
 

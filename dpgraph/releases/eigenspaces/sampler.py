@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import NotConvergedError
+from dpgraph.linalg.eigen import canonical_signs
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 
@@ -36,12 +37,6 @@ def sample_noisy_eigenspace(U: FloatArray, scale: float, noise: NoiseSource) -> 
     Y = _band_eigenvectors(n, r, scale, noise)
     _, R = np.linalg.qr(Y[r:])
     return canonical_signs(U @ Y[:r] + _haar_frame(U, noise) @ R)
-
-
-def canonical_signs(Q: FloatArray) -> FloatArray:
-    """Flip columns so that the entry of largest absolute value is positive: a rule that reads the column alone."""
-    largest = Q[np.argmax(np.abs(Q), axis=0), np.arange(Q.shape[1])]
-    return Q * np.where(largest < 0, -1.0, 1.0)
 
 
 def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
