@@ -100,10 +100,7 @@ def laplace_quantile(scale: float, failure: float) -> int:
 
 
 def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Nearest multiples of `step`, a power of two, and the remainders in steps. Both are exact, down to 2**-1074 steps.
-
-    A value that is NaN or infinite is refused; the functions that read data refuse those before.
-    """
+    """Nearest multiples of `step`, a power of two, and remainders in steps: exact; not for NaN or infinity."""
     largest = np.abs(values).max(initial=0.0)
     if not math.isfinite(largest):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")

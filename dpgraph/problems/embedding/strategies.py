@@ -227,10 +227,7 @@ class Start(NamedTuple):
 
 
 def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
-    """Release what the products of a single vector start from; also what that leaves of the call.
-
-    `call` takes the lines. The last question is not asked where products would find nothing.
-    """
+    """Release what the products of a single vector start from; also what that leaves of the call."""
     total = call.at_epsilon(EMBEDDING.total_share * call.epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = release_degree_residual(graph, mean, call)

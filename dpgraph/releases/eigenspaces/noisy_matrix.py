@@ -11,10 +11,7 @@ from dpgraph.typing import FloatArray
 
 
 class LeadingEigenvectors(NamedTuple):
-    """Basis and values of leading eigenpairs, one more |eigenvalue| than candidates, and the sine of the largest angle.
-
-    The sine is an estimate.
-    """
+    """Basis, values, one more |eigenvalue|, and an estimate of the sine of the largest angle."""
 
     basis: FloatArray
     values: FloatArray

@@ -36,10 +36,7 @@ SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.29
 
 @dataclass(frozen=True)
 class ReleasedSubspace:
-    """A released orthonormal basis, shape (n, r), and noisy leading |eigenvalues|.
-
-    That of the embedding of a rectangular matrix is diag(left, right).
-    """
+    """A released orthonormal basis, diag(left, right) of a rectangular matrix, and noisy leading |eigenvalues|."""
 
     basis: FloatArray
     spectrum: FloatArray

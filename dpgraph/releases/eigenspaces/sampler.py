@@ -47,10 +47,7 @@ def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
 
 
 def _haar_frame(U: FloatArray, noise: NoiseSource) -> FloatArray:
-    """Haar-distributed n x r frame orthogonal to U.
-
-    LAPACK's QR alone is not Haar: the sign of each column must be multiplied by the sign of R's diagonal.
-    """
+    """Haar-distributed n x r frame orthogonal to U: LAPACK's QR, with the signs of R's diagonal."""
     G = noise.gaussian(U.shape, 1.0)
     for _ in range(2):  # the second pass removes what rounding left of U
         G -= U @ (U.T @ G)
