@@ -118,10 +118,7 @@ class TableResult(Result):
         return polars_frame(self.columns())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The table as comma-separated text, also written to a file if one is named.
-
-        Texts that a spreadsheet would run as a formula get an apostrophe.
-        """
+        """The table as comma-separated text, also written to a file; formulas of spreadsheets get an apostrophe."""
         return csv_table(self.columns(), path)
 
 

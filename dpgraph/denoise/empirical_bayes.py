@@ -149,10 +149,7 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
 
 
 def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weight times density of each component at each row, up to a factor for each row, shape (rows, components).
-
-    `inverse` are inverse variances. The logarithms are one product of matrices.
-    """
+    """Weight times density of components at rows, up to a factor of the row; `inverse` are inverse variances."""
     left = np.column_stack([white, _half_squares(white), np.ones(len(white))])
     constant = np.log(weights) + white.shape[1] / 2 * np.log(inverse) - inverse * _half_squares(centres)
     logs = left @ np.vstack([inverse * centres.T, -inverse, constant])

@@ -98,10 +98,7 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
 
 
 def modularity_interval(weights: BlockWeights, resolution: float, level: float = 0.95) -> tuple[float, float]:
-    """An interval for the modularity, within what a modularity can be; everything where no weight stands out of noise.
-
-    As a quotient of (inside - gamma sum_a D_a^2/(4 m)), to first order in the noise, and of the total m.
-    """
+    """An interval for the modularity, to first order in the noise, within what a modularity can be."""
     least, total = min(-resolution / 2, 1 - resolution), float(weights.values.sum())
     if not total > 0:
         return least, 1.0

@@ -100,10 +100,7 @@ def laplace_quantile(scale: float, failure: float) -> int:
 
 
 def nearest_points(values: FloatArray, step: float) -> FloatArray:
-    """Nearest multiples of `step`, a power of two, exactly.
-
-    A value that is NaN or infinite is refused; the functions that read data refuse those before.
-    """
+    """Nearest multiples of `step`, a power of two: exact; not for NaN or infinity."""
     least, largest = values.min(initial=0.0), values.max(initial=0.0)
     if not (math.isfinite(least) and math.isfinite(largest)):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")

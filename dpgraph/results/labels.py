@@ -164,10 +164,7 @@ def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
 
 
 def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
-    """``igraph.VertexClustering`` of `g` of which cluster k is set k.
-
-    Vertices are recognised by name (attribute ``"name"``) or, where they are 0, ..., n - 1, by number.
-    """
+    """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
     import igraph
 
     n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
