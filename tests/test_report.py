@@ -14,7 +14,7 @@ import pytest
 import dpgraph
 from dpgraph.bounds.count_intervals import MISSED, decreasing_half_width, wanted_tails
 from dpgraph.denoise.degree_tails import decreasing
-from dpgraph.denoise.ratios import Noise, ratio_interval
+from dpgraph.denoise.modularity import Noise, ratio_interval
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.report import facts, sections
 from dpgraph.interfaces.report.charts import community_map

@@ -9,9 +9,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpgraph.arguments import check_choice, check_memory, check_rank
 from dpgraph.bounds.neighbours import EdgeNeighbours
-from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis, refined_eigenvectors
 from dpgraph.denoise.iterates import shrunken_degrees
-from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
