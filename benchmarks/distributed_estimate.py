@@ -8,7 +8,6 @@ writes ``results/distributed_estimate.md``, and measures again what the client n
 from __future__ import annotations
 
 import csv
-import os
 import time
 from dataclasses import dataclass
 
