@@ -56,8 +56,8 @@ PLANTED = {
         "private_normalized_adjacency, coherence",
         "line: projector",
         10.0,
-        300,
-        6,  # one of two seeds finds it in so many trials
+        60,
+        20,  # two of 24 seeds find it in so many trials, half of all in 300
     ),
     planted.path_across_kinks: (DRAWN, r"steps to instability \(states\)", 1.02, 40),
     planted.certificate_not_charged: ("private_spectrum, certified", "delta", 2.0, 2),
