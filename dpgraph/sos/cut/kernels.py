@@ -82,6 +82,37 @@ def ascend_sparse(
     return sweeps, gain
 
 
+@njit(nogil=True, fastmath=REORDER)
+def ascend_factored(
+    U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float, stop: Stop
+) -> tuple[int, float]:
+    """The same on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
+    n, k = V.shape
+    r = U.shape[1]
+    g = np.empty(k)
+    old = np.empty(k)
+    gain = 0.0
+    for sweep in range(sweeps):
+        P = np.dot(U.T, V)  # afresh in every sweep, so that rounding errors do not pile up
+        gain = 0.0
+        for i in range(n):
+            for c in range(k):
+                old[c] = V[i, c]
+                g[c] = diagonal[i] * V[i, c]
+            for a in range(r):
+                b = UB[i, a]
+                for c in range(k):
+                    g[c] -= b * P[a, c]
+            gain += _move_row(V, i, g)
+            for a in range(r):
+                u = U[i, a]
+                for c in range(k):
+                    P[a, c] += u * (V[i, c] - old[c])
+        if gain <= tol or stop[0]:
+            return sweep + 1, gain
+    return sweeps, gain
+
+
 @njit(nogil=True)
 def _largest(score: IntArray) -> int:
     """The place of the largest: that of each part first, which is vectorised for whole numbers and not for others."""

@@ -279,6 +279,14 @@ class FactoredObjective(CutObjective):
         squares = np.sum((self.scaled_factor @ gram) * self.scaled_factor, axis=1) - self.diagonal**2
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
+        if self.n_vertices <= _SMALL:
+            return super().ascend(vectors, sweeps, tol)
+        U, UB, h = self.factor, self.scaled_factor, self.diagonal
+        sweeps, gain = on_thread(kernels.ascend_factored, U, UB, h, vectors, sweeps, tol)
+        return sweeps, gain
+
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
         U, UB, h = self.factor, self.scaled_factor, self.diagonal
