@@ -80,11 +80,7 @@ def draw_graph(
 def fit_tightness(
     degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
 ) -> float:
-    """The tightness of groups at which a drawn graph has about so many triangles, or the most.
-
-    The search interpolates between two graphs, one with too few triangles and one with too many. The numbers of two
-    drawn graphs differ by about the root of what is wanted, or more: so close is enough.
-    """
+    """The tightness of groups at which a drawn graph has about so many triangles, or the most."""
 
     def excess(tightness: float) -> float:
         A = draw_graph(degrees, labels, edges, tightness, rng)
@@ -183,10 +179,7 @@ def _filled_groups(
     missing: IntArray,
     stop: Stop,
 ) -> tuple[IntArray, IntArray]:
-    """All pairs inside groups: members one after another, as many as the first of them has `room` for, of one kind.
-
-    A pair is left out if one of both has no edge `left`, or if none is `missing` between their communities.
-    """
+    """All pairs inside groups that have an edge `left` at both ends, and are `missing` between their communities."""
     pairs = np.empty((2, left.sum() // 2 + 1), dtype=np.int64)
     size = begin = 0
     while begin < members.size and not stop[0]:

@@ -125,10 +125,7 @@ class Matched:
 def match_ends(
     labels: Sequence[Any], tails: IntArray, heads: IntArray, nodes: tuple[Hashable, ...] | None, rules: NameRules
 ) -> Matched:
-    """Match rows, of which ends are positions among distinct labels, with the vertices: by default, those that occur.
-
-    InvalidGraphError, for the owner of the table, if a name is missing or unknown and is not to be dropped.
-    """
+    """Match rows, whose ends are positions among distinct labels, with vertices; InvalidGraphError for others."""
     names = [rules(label) for label in labels]
     vertices = sorted_labels({name for name in names if not _is_missing(name)}) if nodes is None else nodes
     index = {(name if nodes is None else rules(name)): i for i, name in enumerate(vertices)}

@@ -133,10 +133,7 @@ class Ledger:
     def gaussian(
         self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: Pairs = Pairs.ANY
     ) -> float:
-        """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
-
-        Lines that spend the same budget again on disjoint pairs have share 0.
-        """
+        """Standard deviation of Gaussian noise for this l2-sensitivity and `mu`; share 0 on pairs that are disjoint."""
         scale, share = sensitivity / mu, 0.0 if pairs.disjoint else (mu / self.mu) ** 2
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
         return scale

@@ -123,10 +123,7 @@ ConeConstraint = NonnegativeTables | MomentMatrix | InequalityRows
 
 
 def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array:
-    """Rows r = S side + T with r theta = E m_S m_T, over the monomials of at most `half` attributes.
-
-    The product of two functions of one attribute is expanded in its own functions, one position of S at a time.
-    """
+    """Rows r = S side + T with r theta = E m_S m_T, over the monomials of at most `half` attributes."""
     functions = np.full((side, half), -1)
     functions[np.arange(half) < basis.orders[:side, None]] = np.concatenate(
         [m.ravel() for m in basis.members[: half + 1]]

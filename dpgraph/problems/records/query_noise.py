@@ -177,10 +177,7 @@ def _laplace_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
 
 
 def range_sums(N: int, children: int, *, root: bool) -> scipy.sparse.csr_array:
-    """Indicators of the ranges of 1, c, c^2, ... consecutive cells, shape (ranges, N).
-
-    A record lies in one range of each length. Without `root` the sum over all cells, which may be public, is left out.
-    """
+    """Indicators of the ranges of 1, c, c^2, ... consecutive cells; without `root` the sum of all is left out."""
     widths = [children**level for level in range(N.bit_length()) if children**level < N] + [N] * root
     cells = np.arange(N)
     levels = [scipy.sparse.csr_array((np.ones(N), (cells // width, cells))) for width in widths]
