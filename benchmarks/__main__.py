@@ -24,8 +24,8 @@ MAKERS: dict[str, tuple[str, ...]] = {
         for name in (
             "ablation", "attributes", "bisection_peers", "communities", "correlation_rounding", "cosine",
             "community_limits", "covariance", "covariance_printed", "csp_peers", "csp_scale", "cut_peers",
-            "cut_success",
-            "degree_distribution", "distributed_graphs", "eigenspace_labels", "false_bounds", "gset", "gset_time",
+            "cut_success", "degree_distribution", "distributed_estimate", "distributed_graphs", "eigenspace_labels",
+            "false_bounds", "gset", "gset_time",
             "linear_queries", "linear_queries_peers", "load", "marginal_solvers", "marginals", "marginals_sparse",
             "marginals_structured", "marginals_weights", "optimal_cuts", "optimal_tori", "peers_published",
             "planted", "projections", "projector_gap", "random_degree", "science", "sdp_speed", "similarities",

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import Rank
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
@@ -80,6 +81,17 @@ def as_number(value: Any) -> float:
         return float(value)
     except OverflowError:  # a Python integer
         return math.inf if value > 0 else -math.inf
+
+
+def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
+    """Return the candidate ranks, "auto" being `least` to `max_rank`, or raise :class:`InvalidParameterError`."""
+    max_rank = check_integer("max_rank", max_rank, 1)
+    if isinstance(rank, str) and rank == "auto":
+        largest = max(1, min(max_rank, n - 1))
+        return range(min(least, largest), largest + 1)
+    if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n:
+        raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {rank!r}")
+    return range(int(rank), int(rank) + 1)
 
 
 def check_scale(name: str, value: Any) -> float:

@@ -64,10 +64,7 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba makes of it, without a cache where there is no folder to keep it in.
-
-        Then, as where both the installation and the home are read-only, every process compiles afresh, for seconds.
-        """
+        """What numba makes of it, without a cache where there is no folder to keep it in."""
         with _one_at_a_time:
             function, numba = _calling(self, lambda kernel: kernel.inner), _numba()
             try:

@@ -127,10 +127,7 @@ class Graph:
         return label_weights(self.adjacency, labels, labels, count)
 
     def expect(self, blocks: Sequence[IntArray]) -> None:
-        """Take note that these rows are asked for next, block after block, of one array.
-
-        Between two questions the array may change at rows of blocks that came before.
-        """
+        """Take note that these rows of one array, which may change at rows of blocks before, are asked for next."""
 
     def within(self, rows: IntArray) -> sparse.csr_array:
         """The matrix of the edges between some vertices, in their order."""

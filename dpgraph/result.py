@@ -79,8 +79,24 @@ class Result:
         return None
 
 
+class _Nodes:
+    """Vertex labels of a result: those of a matrix, a range, become a tuple when they are first asked for."""
+
+    def __get__(self, result: Any, owner: type | None = None) -> tuple[Hashable, ...]:
+        if result is None or "nodes" not in vars(result):  # a field without a default, or none at all
+            raise AttributeError("nodes")
+        nodes = vars(result)["nodes"] = tuple(vars(result)["nodes"])
+        return nodes
+
+    def __set__(self, result: Any, labels: Sequence[Hashable]) -> None:
+        vars(result)["nodes"] = labels
+
+
 class TableResult(Result):
     """A result that is a table: a line for each vertex, variable, value or query."""
+
+    if not TYPE_CHECKING:
+        nodes = _Nodes()
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Name -> values of each column of the table, all of the same length."""
@@ -102,10 +118,7 @@ class TableResult(Result):
         return polars_frame(self.columns())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The table as comma-separated text, also written to a file if one is named.
-
-        Texts that a spreadsheet would run as a formula get an apostrophe.
-        """
+        """The table as comma-separated text, also written to a file; formulas of spreadsheets get an apostrophe."""
         return csv_table(self.columns(), path)
 
 

@@ -53,11 +53,7 @@ def thread_count() -> int:
 
 
 def on_threads(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-    """Results of ``function(*call, stop)`` for each tuple of arguments; like kernels it releases the interpreter lock.
-
-    Signals reach the main thread only, which waits here, so that it obeys them at once. Inside a kernel it would obey
-    when that returns, and half-way through making Python objects of what was returned, which ends as a SystemError.
-    """
+    """Results of ``function(*call, stop)`` for each tuple; this, the main thread, waits and obeys signals."""
     stop = np.zeros(1, dtype=np.uint8)
     interrupted = False
     pool = ThreadPoolExecutor(thread_count())

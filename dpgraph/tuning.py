@@ -166,7 +166,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class EmbeddingRule:
-    """What "auto" takes for an embedding (problems.embedding.rule)."""
+    """What "auto" takes for an embedding (problems.embedding.normalized_adjacency)."""
 
     # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven, and
     # twice as much where degrees are uneven; beyond, both reasons are needed; > 0
@@ -209,10 +209,7 @@ class Densest:
 
 @dataclass(frozen=True)
 class Similarities:
-    """Similarities of vertices from an embedding (problems.embedding.similarities).
-
-    Fitted to fb100-Caltech36 and email-Eu-core, epsilon 1 to 4; measured by benchmarks/similarities.py.
-    """
+    """Similarities of vertices: fitted to fb100-Caltech36 and email-Eu-core (benchmarks/similarities.py)."""
 
     answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1

@@ -6,7 +6,7 @@ described here by methods that they have, and nothing is imported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+#: Of a matrix that is released: given, or chosen.
+Rank: TypeAlias = int | Literal["auto"]
 
 
 class NetworkxGraph(Protocol):

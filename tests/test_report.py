@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds.count_intervals import decreasing_half_width
+from dpgraph.bounds.count_intervals import MISSED, decreasing_half_width, wanted_tails
 from dpgraph.denoise.degree_tails import decreasing
-from dpgraph.denoise.ratios import Noise, ratio_interval
+from dpgraph.denoise.modularity import Noise, ratio_interval
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.report import facts, sections
 from dpgraph.interfaces.report.charts import community_map
@@ -141,6 +141,26 @@ def test_nearest_decreasing_numbers_are_as_near_as_is_proved():
                 assert missed < 0.06
         assert missed > 0
     assert decreasing_half_width(1000.0, 0.05) == pytest.approx(3086, rel=2e-3)
+
+
+def test_numbers_of_vertices_are_released_until_the_rest_is_zero_and_hardly_ever_sooner():
+    """The bound on a mean of noise that is below -1/2, against its law, and graphs of which a few have many edges."""
+    rng = np.random.default_rng(44)
+    for scale in (0.3, 2.0):
+        half, p = wanted_tails(np.zeros(0), scale) // 2, math.exp(-1 / scale)
+        pair = rng.geometric(1 - p, (100_000, 2, half // 10))
+        means = np.diff(pair, axis=1).sum(axis=2)[:, 0] / (half // 10)  # of a tenth, bounded by the tenth root
+        assert np.mean(means <= -0.5) <= MISSED**0.1
+    for hubs in (0, 2):
+        G = nx.random_regular_graph(4, 4000, seed=1)
+        G.add_edges_from((hub, v) for hub in range(hubs) for v in range(hubs, 3900))
+        found = dpgraph.private_degree_distribution(G, epsilon=2.0, rng=1)
+        assert (found.tails.size < 1000) == (hubs == 0)
+        low, high = found.interval()
+        exact = np.array([sum(d >= k for _, d in G.degree) for k in range(0, 4000, 50)]) / 4000
+        assert low.size == 4000
+        assert np.mean((low[::50] <= exact + 1e-12) & (exact <= high[::50] + 1e-12)) > 0.9
+        assert len(found.counts) > 3500 * (hubs > 0)
 
 
 def test_degrees_of_a_share_of_the_vertices_are_within_their_ranges_as_often_as_they_say():

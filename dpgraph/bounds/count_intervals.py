@@ -22,6 +22,8 @@ import numpy as np
 from dpgraph.bounds.ladder import RATE_BITS, local_growth, smooth_scales
 from dpgraph.typing import BoolArray, FloatArray
 
+#: The probability that a number which is not 0 is not released.
+MISSED = 1e-10
 #: Noise laws as PrivateCounts.noise states them.
 Noise = Mapping[str, Any]
 #: Cells of widths: from one end to the next by this factor.
@@ -173,6 +175,23 @@ def decreasing_half_width(scale: float, miss: float) -> float:
         return 0.0
     t = math.log1p(-side * (1 - p)) - math.log(p)
     return (math.log1p(-p) - math.log(side) - math.log1p(-p * math.exp(-t))) / t
+
+
+def wanted_tails(found: FloatArray, scale: float) -> int:
+    """How many of the decreasing whole numbers N_1, N_2, ... to release, given the first, with noise of this scale.
+
+    Twice as many as before, until the mean of the second half of them is below 1/2: then all that follow are 0, but
+    with probability `MISSED` in all. For had the last of m numbers been 1 or more, then the noise X of m/2 of them
+    would have a mean below -1/2. That has probability e^(-r m/2) at most, r = t/2 - ln E e^(t X) for any t, with
+    E e^(t X) = 1/(1 - q^2), q = sinh(t/2)/sinh(1/(2 scale)). The first m makes this `MISSED`/2, and it is squared
+    whenever m is doubled.
+    """
+    if found.size:
+        return 2 * found.size if found[found.size // 2 :].mean() >= 0.5 else found.size
+    wide = max(scale, 0.01) * (1 + 2.0**-10)  # as the sampler may make it
+    t = min(1 / (2 * wide), 1.0) / (2 * wide)
+    q = math.sinh(t / 2) / math.sinh(1 / (2 * wide))
+    return 2 * math.ceil(math.log(2 / MISSED) / (t / 2 + math.log1p(-(q**2))))
 
 
 def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:

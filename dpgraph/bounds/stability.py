@@ -32,11 +32,7 @@ _LEAST_GAP, _LEAST_VALUE = 1e-6, 1e-100
 
 @dataclass(frozen=True)
 class SpectralState:
-    """What the motion of an eigenspace depends on, in the units of the neighbouring relation.
-
-    The unit of eigenvalues is e, what one neighbour changes in spectral norm (w/m, or Delta). So nothing here depends
-    on the unit of the weights or on the size of tau, and no constant has to be small compared with either.
-    """
+    """What the motion of an eigenspace depends on, in units of e, what one neighbour changes in spectral norm."""
 
     #: sigma_r/e.
     inside: float

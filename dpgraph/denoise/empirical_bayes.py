@@ -6,9 +6,15 @@ released rows, as a mixture whose weights maximise their likelihood; each row be
 
 X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022 (nonparametric priors); J. Kiefer,
 J. Wolfowitz, Ann. Math. Statist. 1956 (the maximum likelihood estimate of a mixture).
+
+After randomised response this is repeated (approximate message passing, :func:`refined_eigenvectors`). The bits, made
+unbiased, are the adjacency matrix plus noise that is independent in all pairs and has a known variance. Products of the
+matrix with posterior means of rows are corrected for the part of the noise that these contain already (Onsager's term),
+so that their error is Gaussian with a known covariance once more, and posterior means are taken again: A. Montanari,
+R. Venkataramanan, "Estimation of low-rank matrices via approximate message passing", Ann. Statist. 2021.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +39,8 @@ _VANISHED = 1e-3
 _LEAST_WEIGHT = 1e-12
 #: Variances below this share of the largest are rounding.
 _ROUNDING = 1e-12
+#: Products after the spectral estimate; where that is good, the first one is what matters.
+_PRODUCTS = 5
 
 
 def enough_rows(n: int, columns: int) -> bool:
@@ -149,10 +157,7 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
 
 
 def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weight times density of each component at each row, up to a factor for each row, shape (rows, components).
-
-    `inverse` are inverse variances. The logarithms are one product of matrices.
-    """
+    """Weight times density of components at rows, up to a factor of the row; `inverse` are inverse variances."""
     left = np.column_stack([white, _half_squares(white), np.ones(len(white))])
     constant = np.log(weights) + white.shape[1] / 2 * np.log(inverse) - inverse * _half_squares(centres)
     logs = left @ np.vstack([inverse * centres.T, -inverse, constant])
@@ -167,3 +172,35 @@ def _half_squares(points: FloatArray) -> FloatArray:
 def _evenly(n: int, count: int) -> NDArray[np.int64]:
     """At most `count` positions, evenly spread over 0, ..., n - 1."""
     return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
+
+
+def refined_eigenvectors(
+    multiply: Callable[[FloatArray], FloatArray],
+    values: FloatArray,
+    vectors: FloatArray,
+    *,
+    variance: float,
+    scales: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate the space of leading eigenvectors of the matrix behind a noisy one, and what the noise says on it.
+
+    `multiply` is the product of the noisy symmetric matrix with an array of shape (n, r), `values` and `vectors`, shape
+    (n, r), are its leading eigenpairs, and the noise W of entry (i, j) has variance `variance` scales[i]**2
+    scales[j]**2. Returned are the estimates X, shape (n, r), not orthonormal, and the bias E X' W X, shape (r, r):
+    (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's term of a product plus Gaussian noise, and by
+    Stein's lemma that noise has the same inner product with the next posterior means as the term: bias is twice it.
+    """
+    before = vectors / values
+    estimate, covariance = vectors, variance * _weighted_gram(before, scales)
+    for _ in range(_PRODUCTS):
+        means, response = posterior_means_and_response(estimate, covariance, scales)
+        estimate = multiply(means) - variance * scales[:, None] ** 2 * (before @ response.T)
+        before, covariance = means, variance * _weighted_gram(means, scales)
+    means, response = posterior_means_and_response(estimate, covariance, scales)
+    half = variance * (means.T @ (scales[:, None] ** 2 * before)) @ response.T
+    return means, half + half.T
+
+
+def _weighted_gram(X: FloatArray, scales: FloatArray) -> FloatArray:
+    weighted = scales[:, None] * X
+    return weighted.T @ weighted

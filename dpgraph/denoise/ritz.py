@@ -46,10 +46,7 @@ class Estimate:
 
     @property
     def sizes(self) -> FloatArray:
-        """Sizes of the leading (shifted) values: of the Ritz values, or of an answer without its noise if that is more.
-
-        A Ritz value is small where the bases are mostly noise, the product with what they have found is not.
-        """
+        """Sizes of the leading (shifted) values: Ritz values, or of an answer without its noise if that is more."""
         return np.maximum(self._ritz_sizes, np.sqrt(np.maximum(_squares(self.vectors) - self.noise, 0.0)))
 
     @property
@@ -128,10 +125,7 @@ class Space:
         self._across[all_, new], self._across[new, all_] = bases.T @ product, basis.T @ products
 
     def estimate(self, rank: int, *, largest: bool = False) -> Estimate:
-        """Leading Ritz vectors: `rank` of them, and as many more, as far as there are.
-
-        Leading values are the largest absolute ones, or with `largest` the algebraically largest.
-        """
+        """Leading Ritz vectors, by size or with `largest` algebraically: `rank`, and as many more as there are."""
         mix, seen = self._whitened()
         used = slice(0, self._stds.size)
         across, energy = (mix.T @ inner[used, used] @ mix for inner in (self._across, self._energy))

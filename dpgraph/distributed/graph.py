@@ -64,10 +64,7 @@ class Blocks:
         return Rows.joined(self._ask(on_worker.some_rows, asked, at_home=inside), order)
 
     def sent(self, array: Any) -> Any:
-        """Arrays that all workers need, as the result of a task, which is run again if it is lost.
-
-        Dask warns of large ones. A private call keeps that quiet (:mod:`dpgraph.privacy.guard`).
-        """
+        """Arrays that all workers need, as the result of a task, which is run again if it is lost."""
         return self.client.submit(on_worker.same, array, pure=False)
 
     def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:

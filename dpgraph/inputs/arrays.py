@@ -139,10 +139,7 @@ def _is_real(dtype: Any) -> bool:
 
 
 def read_array(X: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Read a private array of this public shape as float64, a new array or the caller's own.
-
-    Whatever is no finite real number, or no array of that shape, is refused in the same words.
-    """
+    """Read a private array of this public shape as float64; anything else is refused in fixed words."""
     try:
         numbers = as_numbers(np.asarray(as_frame(X)))
         masked = isinstance(X, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in X)

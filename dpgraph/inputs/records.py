@@ -52,10 +52,7 @@ class Schema:
 
 
 def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None, adjacency: str) -> Schema:
-    """Shape, labels and declared categories; no entry of the data is looked at.
-
-    The categories of a pandas categorical or polars enum column are part of its declaration and count as public.
-    """
+    """Shape, labels and declared categories, which are public; no entry of the data is looked at."""
     rows, width = table_shape(data, adjacency)
     check_memory(f"a table of {width} columns", columns=(30, width))
     table = declared(data)
@@ -94,11 +91,7 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
 
 
 def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
-    """Read every entry as the number of its value, in pieces of shape (at most 4096, n).
-
-    So the public number of columns says how much memory is taken, however many rows there are. Whatever is no declared
-    value is refused in the same words, which do not say where it stands.
-    """
+    """Read every entry as the number of its value, in pieces (at most 4096, n); others are refused in fixed words."""
     try:
         yield from _read_records(data, schema)
     except MemoryError:  # says nothing of the entries
@@ -156,10 +149,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def truncate_rows(records: IntArray, limit: int) -> IntArray:
-    """Keep the first `limit` ones of every record, in column order, and clear the others.
-
-    Each record is changed by a rule that sees that record alone, so neighbours stay neighbours.
-    """
+    """Keep the first `limit` ones of every record, in column order: a rule that sees that record alone."""
     return records * (np.cumsum(records, axis=1) <= limit)
 
 

@@ -114,10 +114,7 @@ def _rows(text: bytes, at: int) -> list[list[bytes]]:
 
 
 def _is_metis(header: list[int], lines: list[list[bytes]]) -> bool:
-    """Whether lines 1, ..., n are neighbours of vertices 1, ..., n, and each of m edges stands at both of its ends.
-
-    The header is n, m, three digits that say which weights there are, and how many a vertex has.
-    """
+    """Whether lines 1, ..., n are neighbours of vertices 1, ..., n, and each of m edges stands at both of its ends."""
     n, m, *form = header
     digits = f"{form[0]:03d}" if form else "000"
     rows = lines[1 : n + 1]

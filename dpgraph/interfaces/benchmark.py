@@ -301,11 +301,7 @@ def carried_out(graph: PublicGraph, run: Run) -> Outcome:
 
 
 class Table:
-    """Outcomes of runs, and what they are written to, one run at a time.
-
-    A process that is killed loses the run that it is in. :meth:`read` takes up what a file holds, but for a last line
-    that is not whole, and raises DatasetError where it is no such table. `write` gets each new piece of text.
-    """
+    """Outcomes of runs, written one at a time; a process that is killed loses the run that it is in."""
 
     def __init__(self, write: Callable[[str], None], *, new: bool = True) -> None:
         self.outcomes: dict[Run, Outcome] = {}

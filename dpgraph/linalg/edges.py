@@ -25,57 +25,53 @@ _PASSES = 4.0
 def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bool:
     """Whether rows are those of a symmetric matrix of zeros and ones: sorted, no entry twice, none on the diagonal.
 
-    Each vertex gets 64 random bits h = 2**32 H + L, and the sum of L_i H_j - H_i L_j over all entries (i, j) is
-    computed, modulo 2**64. Of a symmetric matrix it is 0. Of another one it is so with probability 2**-31 at most: some
-    row of A - A' meets H_j in a sum that is 0 for one value of it, and else the sum of all is 0 for one L_i.
+    Each vertex i gets a random number k_i, and the sum of k_i k_j over all entries (i, j) with i < j, less those with
+    i > j, is computed modulo a power of two. Of a symmetric matrix it is 0. Of another one it is so with probability
+    2**-27 at most, for numbers of 32 bits: some k_i has a factor c that is not zero, but with probability 2**-32, and
+    the product is one given number with probability 2**(v - 32) where 2**v is the largest power of two in c.
     """
     n = indptr.size - 1
     if n < 1 or indptr[0] != 0 or not indptr[n] == indices.size == data.size:
         return False
     if worth_compiling(_simple_rows, n * _PASSES):
-        return bool(_simple_rows(indptr, indices, data, np.uint64(int.from_bytes(os.urandom(8), "little"))))
-    lengths, half = np.diff(indptr), np.uint64(32)
+        return bool(_simple_rows(indptr, indices, data, *np.frombuffer(os.urandom(8), dtype=np.uint32)))
+    lengths = np.diff(indptr)
     if lengths.min() < 0 or not (data == 1.0).all() or (indices.size and not 0 <= indices.min() <= indices.max() < n):
         return False
     rows = np.repeat(np.arange(n), lengths)
     places = rows * n + indices
     if (places[1:] <= places[:-1]).any() or (rows == indices).any():
         return False
-    keys = np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
-    high = keys >> half
-    low = keys ^ high << half
-    sums = ((np.repeat(own, lengths) * other[indices]).sum() for own, other in ((low, high), (high, low)))
-    return bool(next(sums) == next(sums))
+    keys = np.frombuffer(os.urandom(8 * n), dtype=np.int64)
+    return not (keys[rows] * np.where(indices > rows, keys[indices], -keys[indices])).sum()
 
 
 @njit()
-def _simple_rows(indptr: IntArray, indices: IntArray, data: FloatArray, key: np.uint64) -> bool:
-    """The same in one pass, with bits that are made of a random key."""
-    n, half = indptr.size - 1, np.uint64(32)
-    keys = np.empty(n, np.uint64)
-    for i in range(n):  # the generator splitmix64
-        key += np.uint64(0x9E3779B97F4A7C15)
-        bits = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        keys[i] = bits ^ (bits >> np.uint64(31))
-    wrong = False
+def _simple_rows(indptr: IntArray, indices: IntArray, data: FloatArray, first: np.uint32, second: np.uint32) -> bool:
+    """The same with 32 bits that are made of a vertex and of two random numbers, which takes less than a table."""
+    n, wrong, total = indptr.size - 1, False, np.uint32(0)
     for k in range(indptr[n]):
         wrong |= (np.uint64(indices[k]) >= np.uint64(n)) | (data[k] != 1.0)
-    if wrong:
-        return False
-    total = np.uint64(0)
     for i in range(n):
-        before, whole, high = -1, np.uint64(0), np.uint64(0)
         if not indptr[i] <= indptr[i + 1] <= indptr[n]:
             return False
+        whole = np.uint32(0)
         for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            wrong |= (j <= before) | (j == i)
-            before = j
-            whole += keys[np.uint64(j)]
-            high += keys[np.uint64(j)] >> half
-        total += keys[i] * high - (keys[i] >> half) * whole
+            key = _mixed(indices[k], first, second)
+            wrong |= indices[k] == i
+            whole = np.uint32(whole + (key if indices[k] > i else np.uint32(np.uint32(0) - key)))
+        for k in range(indptr[i] + 1, indptr[i + 1]):
+            wrong |= indices[k] <= indices[k - 1]
+        total = np.uint32(total + np.uint32(whole * _mixed(i, first, second)))
     return not wrong and bool(total == 0)
+
+
+@njit()
+def _mixed(vertex: int, first: np.uint32, second: np.uint32) -> np.uint32:
+    """Bits of a vertex. Numba adds and multiplies in 64 bits, which are cut to 32 each time."""
+    bits = np.uint32(np.uint32(np.uint32(vertex) + first) * np.uint32(second | np.uint32(1)))
+    bits = np.uint32(np.uint32(bits ^ (bits >> np.uint32(15))) * np.uint32(0xC2B2AE35))
+    return np.uint32(bits ^ (bits >> np.uint32(16)))
 
 
 def upper_edges(A: sparse.csr_array) -> tuple[IntArray, IntArray, FloatArray]:

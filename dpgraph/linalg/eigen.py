@@ -282,3 +282,9 @@ def _evidence(doubt: float, aim: float) -> float:
     P(p <= aim) (1 - c)/aim + c E(1/sqrt(p))/2 <= 1 - c + c, as 1/sqrt(t) falls and its integral over [0, 1] is 2.
     """
     return aim / (1 - _EXHAUSTED) if doubt <= aim else 2 * math.sqrt(doubt) / _EXHAUSTED
+
+
+def canonical_signs(Q: FloatArray) -> FloatArray:
+    """Flip columns so that the entry of largest absolute value is positive: a rule that reads the column alone."""
+    largest = Q[np.argmax(np.abs(Q), axis=0), np.arange(Q.shape[1])]
+    return Q * np.where(largest < 0, -1.0, 1.0)

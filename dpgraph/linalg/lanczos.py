@@ -123,10 +123,7 @@ class Lanczos:
         return float(np.abs(self.ritz()[[0, -1]]).max())
 
     def look(self, x: float, failure: float, steps: int, deadline: float = math.inf) -> bool:
-        """Continue until all eigenvalues are known to exceed x, by the certificate, or for `steps` in all.
-
-        It also ends soon after the `deadline`, a time of ``time.monotonic``, or with the time limit.
-        """
+        """Continue until all eigenvalues surely exceed x, for `steps` in all, or soon after the `deadline`."""
         enough, deadline = self._chance / failure, min(deadline, threads.deadline())
         while True:
             if self.steps and float(self.ritz()[0]) > x and (self.exhausted or self._growth(x, enough) >= enough):

@@ -201,10 +201,7 @@ class ParityBasis:
         return total
 
     def _sums_of_digits(self, blocks: Iterable[FloatArray]) -> tuple[FloatArray, ...]:
-        """:meth:`product_sums` of real numbers: products of digits of 20 bits, which are exact, added as integers.
-
-        A block has at most 2**12 records, so that the sums over it stay below 2**53.
-        """
+        """:meth:`product_sums` of real numbers, by exact products of digits of 20 bits in blocks of 2**12 records."""
         high, right, place = self._halves
         unit, base = 2.0 ** (self._exponent - 2 * _DIGIT_BITS), 2**_DIGIT_BITS
         total = np.zeros((4, self.size), dtype=np.int64)  # of base**0, base, base**2 and base**4

@@ -38,10 +38,7 @@ class RowSpace:
 
 
 class QueryMatrix:
-    """A d x N query matrix given as a dense or a sparse array.
-
-    One query a row, one type of record a column; finite, not empty, not zero, neither huge nor tiny.
-    """
+    """A finite d x N query matrix, dense or sparse: one query a row, one type of record a column."""
 
     def __init__(self, A: Any) -> None:
         self._matrix = _as_matrix(A)

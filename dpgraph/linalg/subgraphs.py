@@ -6,10 +6,10 @@ Loops over the neighbours of neighbours of one vertex at a time: memory in propo
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
@@ -21,8 +21,20 @@ ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-cl
 PATTERNS = tuple(ORDERS)[:-1]
 #: One over the unit of clustering coefficients.
 _CLUSTERING_UNIT = 2**30
+#: Entries that a row is taken to have.
+_ENTRIES = 16
 
 Index = NDArray[np.int32]
+
+
+class Ranked(NamedTuple):
+    """Vertices in the decreasing order of degrees, which are called places."""
+
+    rank: Index  # the place of each vertex
+    indptr: IntArray  # the rows by place, of increasing places
+    indices: Index
+    start: IntArray  # the same of those places alone that come before: no more than sqrt(2 m) of them, m edges in all
+    higher: Index
 
 
 class Subgraphs:
@@ -68,15 +80,18 @@ class Subgraphs:
 
     @cached_property
     def _by_degree(self) -> IntArray:
-        return np.argsort(-self._degrees, kind="stable")
+        order = -self._degrees
+        short = order.min(initial=0) > -(2**15)  # numbers of 16 bits are sorted by counting
+        return np.argsort(order.astype(np.int16) if short else order, kind="stable")
 
     @cached_property
-    def _ranked(self) -> tuple[Index, Index, Index]:
-        return ranked(*self._rows, self._by_degree)
+    def _ranked(self) -> Ranked:
+        steps = _ENTRIES * self._degrees.size
+        return Ranked(*on_thread(at_once(ranked, steps), *self._rows, self._by_degree))
 
     @cached_property
     def _oriented(self) -> tuple[IntArray, Index]:
-        return oriented(*self._ranked[1:])
+        return self._ranked.start, self._ranked.higher
 
     @cached_property
     def _triangles(self) -> int:
@@ -84,7 +99,7 @@ class Subgraphs:
 
     @cached_property
     def _codegree(self) -> int:
-        return self._number(largest_codegree, *self._ranked[1:])
+        return self._number(largest_codegree, self._ranked.indptr, self._ranked.indices)
 
     def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
         """What a kernel counts; the work is told by the number of vertices alone, for edges are private."""
@@ -113,7 +128,7 @@ class Subgraphs:
             "wedge": lambda: self._stars(2),
             "triangle": lambda: self._triangles,
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: self._number(cycle_count, *self._rows, -self._ranked[0]),
+            "4-cycle": lambda: self._number(cycle_count, *self._rows, -self._ranked.rank),
             "4-clique": lambda: self._number(clique_count, *self._oriented),
             "edge-degrees": lambda: -(-int((self._degrees - 1) @ self._beyond) // 8),
         }
@@ -153,23 +168,29 @@ class Subgraphs:
         return (*(int(width) for width in widths[pattern]()), 1)
 
 
-def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[Index, Index, Index]:
-    """The place of each vertex in the decreasing order of degrees, and the rows in that order, of increasing places."""
-    rank = np.empty(by_degree.size, dtype=indices.dtype)
-    rank[by_degree] = np.arange(by_degree.size)
-    columns = rank[indices]
-    rows = sparse.csr_array((columns, columns, indptr), shape=(rank.size, rank.size))[by_degree]
-    rows.sort_indices()
-    return rank, rows.indptr, rows.indices
-
-
-def oriented(indptr: Index, indices: Index) -> tuple[IntArray, Index]:
-    """The neighbours of larger degree alone, as row pointers and places, of rows by decreasing degree.
-
-    No vertex has more than sqrt(2 m) of them, m the number of edges.
-    """
-    before = indices < np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    return np.concatenate([[0], np.cumsum(before)])[indptr], indices[before]
+@njit(nogil=True)
+def ranked(
+    indptr: Index, indices: Index, by_degree: IntArray, stop: Stop
+) -> tuple[Index, IntArray, Index, IntArray, Index]:
+    """The fields of :class:`Ranked`. Each place is entered into the rows of its neighbours, one after the other."""
+    n = by_degree.size
+    rank, ends = np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
+    for place in range(n):
+        u = by_degree[place]
+        rank[u] = place
+        ends[place + 1] = ends[place] + indptr[u + 1] - indptr[u]
+    places, last = np.empty(indices.size, dtype=np.int32), ends[:-1].copy()
+    start, higher = np.zeros(n + 1, dtype=np.int64), np.empty(indices.size // 2, dtype=np.int32)
+    for place in range(n):
+        if stop[0]:
+            break
+        start[place + 1] = start[place] + last[place] - ends[place]
+        higher[start[place] : start[place + 1]] = places[ends[place] : last[place]]
+        for k in range(indptr[by_degree[place]], indptr[by_degree[place] + 1]):
+            other = rank[indices[k]]
+            places[last[other]] = place
+            last[other] += 1
+    return rank, ends, places, start, higher
 
 
 @njit(nogil=True)
@@ -285,12 +306,15 @@ def largest_codegree(indptr: Index, indices: Index, stop: Stop) -> int:
     for u in range(n):
         if indptr[u + 1] - indptr[u] <= best or stop[0]:
             break
-        nothing = u << 32
-        for v in indices[indptr[u] : indptr[u + 1]]:
+        nothing = most = u << 32
+        for k in range(indptr[u], indptr[u + 1]):
+            v = np.uint64(indices[k])
             later[v] += 1  # beyond u
-            for w in indices[later[v] : indptr[v + 1]]:
+            for q in range(later[v], indptr[v + np.uint64(1)]):
+                w = np.uint64(indices[np.uint64(q)])  # unsigned: a negative place would be looked for
                 codegrees[w] = max(codegrees[w], nothing) + 1
-                best = max(best, codegrees[w] - nothing)
+                most = max(most, codegrees[w])
+        best = max(best, most - nothing)
     return best
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,6 +63,9 @@ class Measurement:
     #: neighbours. By default 2**-30 noise scales an entry, which covers rounding unless sums in it are 2**22 over their
     #: number of terms noise scales large.
     error: float | None = None
+    #: Numbers with Laplace noise that are released from the first one on: how many are wanted, given those that have
+    #: been released and the scale of their noise. What stays unreleased takes no noise and changes no bound.
+    wanted: Callable[[FloatArray, float], int] | None = None
 
 
 class Released(NamedTuple):
@@ -240,7 +244,12 @@ class Call:
             unit = grid_step(bound / self.epsilon, bits=_SCALAR_BITS)
             bound += 2 * unit
         scale = self._lines().pure(measurement.name, mechanism="Laplace", sensitivity=bound, epsilon=self.epsilon)
-        return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
+        if (wanted := measurement.wanted) is None:
+            return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
+        found, numbers = np.zeros(0), np.asarray(value)
+        while (most := min(wanted(found, scale), count)) > found.size:
+            found = np.append(found, self.noise.laplace_on_grid(numbers[found.size : most], unit, scale))
+        return Released(found, math.sqrt(2.0) * scale)
 
     def _gaussian(self, measurement: Measurement) -> Released:
         value, bound, shape = measurement.value, measurement.l2, np.shape(terms(measurement.value)[0])

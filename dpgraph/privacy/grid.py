@@ -99,31 +99,36 @@ def laplace_quantile(scale: float, failure: float) -> int:
     return max(math.ceil(step * (a + t)) - 1, 0)
 
 
-def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Nearest multiples of `step`, a power of two, and the remainders in steps. Both are exact, down to 2**-1074 steps.
-
-    A value that is NaN or infinite is refused; the functions that read data refuse those before.
-    """
-    largest = np.abs(values).max(initial=0.0)
-    if not math.isfinite(largest):
+def nearest_points(values: FloatArray, step: float) -> FloatArray:
+    """Nearest multiples of `step`, a power of two: exact; not for NaN or infinity."""
+    least, largest = values.min(initial=0.0), values.max(initial=0.0)
+    if not (math.isfinite(least) and math.isfinite(largest)):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
-    if largest < _ALL_MULTIPLES * step:
-        points = np.rint(values / step) * step
-    else:
-        between = np.abs(values) < _ALL_MULTIPLES * step
-        points = np.where(between, np.rint(np.where(between, values, 0.0) / step) * step, values)
-    return points, (values - points) / step
+    if max(-least, largest) < _ALL_MULTIPLES * step:
+        points = values / step
+        np.rint(points, out=points)
+        points *= step
+        return points
+    between = np.abs(values) < _ALL_MULTIPLES * step
+    return np.where(between, np.rint(np.where(between, values, 0.0) / step) * step, values)
 
 
 def split(values: Terms, step: float) -> tuple[tuple[FloatArray, ...], FloatArray]:
-    """Grid points of each array, and the sum of the remainders in steps (:func:`nearest_points`).
+    """Grid points of each array (:func:`nearest_points`), and the sum of the remainders in steps.
 
-    For k arrays the remainder is at most k/2 steps. It is exact where all remainders are multiples of 2**-50 steps.
-    Otherwise each addition may be off by 2**-53 of the sum, which is less than the rounding of real noise, itself a
-    double. Discrete Laplace noise is added to several arrays only where the remainder is exact.
+    The remainder of one array is exact, down to 2**-1074 steps. For k arrays it is at most k/2 steps, and exact where
+    all remainders are multiples of 2**-50 steps. Otherwise each addition may be off by 2**-53 of the sum, which is less
+    than the rounding of real noise, itself a double. Discrete Laplace noise is added to several arrays only where the
+    remainder is exact.
     """
-    parts = [nearest_points(part, step) for part in terms(values)]
-    return tuple(part[0] for part in parts), sum((part[1] for part in parts[1:]), start=parts[0][1])
+    points = on_points(values, step)
+    left = [(part - point) / step for part, point in zip(terms(values), points, strict=True)]
+    return points, sum(left[1:], start=left[0])
+
+
+def on_points(values: Terms, step: float) -> tuple[FloatArray, ...]:
+    """The nearest multiples of `step` of each array."""
+    return tuple(nearest_points(part, step) for part in terms(values))
 
 
 def terms(values: Terms) -> tuple[FloatArray, ...]:
@@ -153,7 +158,7 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
     """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
     parts = (*terms(points), steps * step)
     with np.errstate(over="ignore"):
-        total = parts[0] + parts[1]
+        total: FloatArray = np.add(parts[0], parts[1], out=parts[1] if len(parts) == 2 else None)  # the last is ours
         for part in parts[2:]:
             total += part
     if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
@@ -161,8 +166,7 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
-    np.minimum(total, _LARGEST, out=total)
-    np.maximum(total, -_LARGEST, out=total)
+    np.clip(total, -_LARGEST, _LARGEST, out=total)
     total += 0.0
     return total
 

@@ -133,10 +133,7 @@ class Ledger:
     def gaussian(
         self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: Pairs = Pairs.ANY
     ) -> float:
-        """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
-
-        Lines that spend the same budget again on disjoint pairs have share 0.
-        """
+        """Standard deviation of Gaussian noise for this l2-sensitivity and `mu`; share 0 on pairs that are disjoint."""
         scale, share = sensitivity / mu, 0.0 if pairs.disjoint else (mu / self.mu) ** 2
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
         return scale
@@ -183,10 +180,7 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
     def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues), or a larger one.
-
-        The quotient of a tiny number and a huge one may be 0 in floating point; the noise is not.
-        """
+        """Scale ``sensitivity / epsilon`` of a pure-DP release, or a larger one where that quotient underflows."""
         scale, share = max(sensitivity / epsilon, LEAST_SCALE), 0.0 if pairs.disjoint else epsilon / self.epsilon
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=share, pairs=pairs))
         return scale

@@ -28,6 +28,8 @@ from dpgraph.privacy.grid import (
     grid_step,
     laplace_grid,
     nearest_multiples,
+    nearest_points,
+    on_points,
     split,
     sum_on_grid,
 )
@@ -103,9 +105,10 @@ class NoiseSource:
         random. The release is exactly (l1-sensitivity / scale)-DP either way (:mod:`dpgraph.privacy.grid`).
         """
         step, steps = laplace_grid(scale, unit)
-        points, left = split(values, step)
         if step == unit:
-            return sum_on_grid(points, self._laplace(left.shape, steps), unit)
+            points = on_points(values, step)
+            return sum_on_grid(points, self._laplace(points[0].shape, steps), unit)
+        points, left = split(values, step)
         whole = np.trunc(left)  # what is left of several arrays may be more than a step
         carried = whole + np.copysign(coins(np.abs(left - whole), self.generator), left)
         return sum_on_grid(points, carried + self._laplace(left.shape, steps), step)
@@ -199,11 +202,11 @@ class NoiseSource:
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         """Round `values` to multiples of `unit`, and add `noise` units exactly."""
-        return sum_on_grid(split(values, unit)[0], noise, unit)
+        return sum_on_grid(nearest_points(values, unit), noise, unit)
 
     def on_grid_up_to_constants(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         """The same for each row up to a constant: differences to its first number are released, rounded once."""
-        (points,) = split(values, unit)[0]
+        points = nearest_points(values, unit)
         first = np.broadcast_to(points[:, :1], points.shape)
         return sum_on_grid((points, -first), noise - noise[:, :1], unit)
 

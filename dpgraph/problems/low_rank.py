@@ -88,10 +88,7 @@ class LowRank:
 
 
 def release_low_rank(graph: Graph, options: Coherence, mean_degree: float, call: Call, *, negative: bool) -> LowRank:
-    """Release a matrix of low rank of a graph of this released average degree; halt if only noise is seen of it.
-
-    The first eigenvector of a nonnegative matrix has one sign: there are two at least. Cuts need a `negative` one.
-    """
+    """Release a matrix of low rank of a graph of this released average degree; halt if only noise is seen of it."""
     union = add_random_graph(graph, options.random_degree, call.generator)
     main, test = call.split(1 - TEST_SHARE, TEST_SHARE)
     released = release_normalized_adjacency(union.graph, options, union.mean_degree(mean_degree), main, least_rank=2)

@@ -82,10 +82,7 @@ def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float
 
 
 def covering_combination(columns: FloatArray) -> FloatArray | None:
-    """Shortest w with ``columns.T @ w >= 1``, shape (r,), or None if there is none.
-
-    For every histogram x, <w, A x> >= sum x: a bound on the number of records that can be read off noisy answers.
-    """
+    """Shortest w with ``columns.T @ w >= 1``, so that <w, A x> >= sum x for histograms x; or None."""
     shortest = shortest_vector(columns)
     height = float((columns.T @ shortest).min())
     # The shortest vector v of conv(a_i) has a_i'v >= ||v||^2, so a relative sign test separates the two cases.

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
+from dpgraph.bounds.count_intervals import wanted_tails
 from dpgraph.denoise.swaps import Roots
 from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -87,11 +88,16 @@ def release_degrees(graph: Graph, call: Call) -> Released:
 
 
 def release_degree_tails(graph: Graph, call: Call) -> Released:
-    """Release the numbers of vertices with at least k edges, k = 1, ..., n - 1, for this part of a pure budget."""
+    """Release the numbers of vertices with at least k edges, for this part of a pure budget.
+
+    k is 1, 2, ..., up to n - 1 or until noisy numbers show that the rest is 0
+    (:func:`~dpgraph.bounds.count_intervals.wanted_tails`), which is post-processing of all of them.
+    """
     n = graph.n_vertices
     counts = np.bincount(graph.edge_counts(), minlength=n)
     tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
-    return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))
+    bound = sensitivity.degree_tails()
+    return call.release(Measurement("vertices of at least k edges", tails, l1=bound, unit=1.0, wanted=wanted_tails))
 
 
 def release_clustering(subgraphs: Subgraphs, call: Call) -> float:

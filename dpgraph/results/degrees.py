@@ -1,5 +1,6 @@
 """The published forms of private degrees and of their distribution."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_level
-from dpgraph.bounds.count_intervals import decreasing_half_width
+from dpgraph.bounds.count_intervals import MISSED, decreasing_half_width
 from dpgraph.denoise.degree_tails import decreasing
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult, whole
@@ -62,7 +63,9 @@ class PrivateDegreeDistribution(TableResult):
     privacy : PrivacyReport
         The guarantee.
     tails : ndarray of float64
-        These noisy numbers of vertices of degree at least k = 1, 2, ..., as they were released.
+        These noisy numbers of vertices of degree at least k = 1, 2, ..., as they were released: up to n - 1, or until
+        they show that no vertex has more edges, which is wrong with probability 1e-10
+        (:func:`dpgraph.bounds.count_intervals.wanted_tails`).
     """
 
     counts: IntArray
@@ -91,7 +94,9 @@ class PrivateDegreeDistribution(TableResult):
 
         Each holds the exact share with probability at least `level`, whatever the graph
         (:func:`dpgraph.bounds.count_intervals.decreasing_half_width`). They surround the nearest decreasing numbers,
-        not :attr:`ccdf`, which is smoother. With ``adjacency="node"`` they are about the edges that were kept.
+        not :attr:`ccdf`, which is smoother. With ``adjacency="node"`` they are about the edges that were kept. Beyond
+        the numbers that were released they are from 0 to the last upper end: 0 is missed with probability 1e-10, which
+        the others make up for.
 
         Raises
         ------
@@ -99,10 +104,13 @@ class PrivateDegreeDistribution(TableResult):
             `level` is not in (0, 1).
         """
         n = int(self.counts.sum())
-        half = decreasing_half_width(self.privacy.entries[-1].scale, 1 - check_level(level))
+        miss, beyond = 1 - check_level(level), n - 1 - self.tails.size
+        miss -= MISSED * (beyond > 0)
+        half = decreasing_half_width(self.privacy.entries[-1].scale, miss) if miss > 0 else math.inf
         middle = decreasing(self.tails, n)
         ends = np.clip([middle - half, middle + half], 0, n) / n
-        return np.concatenate([np.ones((2, 1)), ends], axis=1)
+        rest = np.broadcast_to([[0.0], [ends[1, -1] if beyond else 0.0]], (2, beyond))
+        return np.concatenate([np.ones((2, 1)), ends, rest], axis=1)
 
     @property
     def degree_sequence(self) -> IntArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.arguments import check_level
-from dpgraph.denoise.ratios import Noise, ratio_interval
+from dpgraph.denoise.modularity import Noise, ratio_interval
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
@@ -66,9 +66,9 @@ class Labels(TableResult):
         return value / total if self.estimated_total_weight > 0 and total > 0 else math.nan
 
     def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact fraction with probability `level`: :func:`dpgraph.denoise.ratios`.
+        """An interval that holds the exact fraction with probability `level`.
 
-        Noise on a grid is taken for up to a step wider.
+        :func:`~dpgraph.denoise.modularity.ratio_interval`, where noise on a grid is taken for up to a step wider.
         """
         step = next((line.sensitivity for line in self.privacy.entries if line.name == self._line), 0.0)
         variance = (self.estimated_value_std + step / math.sqrt(2.0)) ** 2
@@ -164,10 +164,7 @@ def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
 
 
 def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
-    """``igraph.VertexClustering`` of `g` of which cluster k is set k.
-
-    Vertices are recognised by name (attribute ``"name"``) or, where they are 0, ..., n - 1, by number.
-    """
+    """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
     import igraph
 
     n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}

@@ -5,7 +5,7 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.problems.embedding.normalized_adjacency import choose_mechanism
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 20.0])

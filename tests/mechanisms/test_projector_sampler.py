@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpgraph.linalg.eigen import canonical_signs
 from dpgraph.privacy.noise import noise_source
 from dpgraph.releases.eigenspaces import sampler as projector_sampler
-from dpgraph.releases.eigenspaces.sampler import canonical_signs, sample_noisy_eigenspace
+from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
 
 
 def statistics(Q, U, v):

@@ -15,7 +15,7 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import response_wins
 from dpgraph.problems.driver import Facts
-from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.problems.embedding.normalized_adjacency import choose_mechanism
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
 from dpgraph.problems.labels import CUTS, EDGES, choose_cut
 from dpgraph.releases.answers import release_flipped_graph

@@ -109,7 +109,7 @@ def test_tables_are_exact_as_epsilon_grows(N, k, options, epsilon):
     if "adjacency" in options:
         accuracy = 0.01  # a private number of records is released with a standard deviation of at least about 1e-4
     t = options.get("sparsity")
-    data = clustered(6, N) if t is None else baskets(6, N, t)
+    data = clustered(5, N) if t is None else baskets(5, N, t)
     result = private_marginals(data, k, epsilon=epsilon, delta=1e-6, rng=0, **options)
     assert result.count == pytest.approx(N, abs=accuracy)
     sizes = [len(values) for values in result.categories]

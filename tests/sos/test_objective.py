@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 
 
@@ -61,30 +62,45 @@ def test_the_gain_of_a_sweep_is_the_growth_of_the_relaxation_and_never_negative(
                 np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1.0)
 
 
-def test_annealing_takes_the_same_steps_on_every_kind_of_objective():
+def test_annealing_takes_the_same_steps_on_sparse_and_dense_objectives_and_ends_where_no_flip_gains_on_any():
     rng = np.random.default_rng(4)
+    temperatures = np.append(np.linspace(2.0, 0.1, 20), np.zeros(100))
     for other, dense in pairs(rng):
-        x = rng.choice([-1.0, 1.0], 12)
-        y = x.copy()
-        temperatures = np.linspace(2.0, 0.1, 20)
-        other.anneal(x, temperatures, 1e-9, seed=7)
-        dense.anneal(y, temperatures, 1e-9, seed=7)
-        np.testing.assert_array_equal(x, y)
+        x = rng.choice([-1.0, 1.0], (12, 3))
+        y, z = (objective.anneal(x, temperatures, 1e-9, seed=7) for objective in (other, dense))
+        for found in (y, z):
+            assert (found * dense.multiply(found) <= 1e-8).all()
+        if isinstance(other, SparseObjective):
+            np.testing.assert_array_equal(y, z)
+
+
+@pytest.mark.parametrize("n", [4, 400])
+def test_ascent_is_the_same_problem_with_and_without_what_is_compiled(n):
+    """Small objectives take products of matrices; both ends are the optimum."""
+    rng = np.random.default_rng(5)
+    objective = SparseObjective(sparse.csr_array(signed_matrix(n, rng, density=min(1.0, 8.0 / n))))
+    start = rng.standard_normal((n, 40))
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
+    V, U = start.copy(), start.copy()
+    objective.ascend(V, 2000, 0.0)
+    CutObjective.ascend(objective, U, 2000, 0.0)
+    worth = [-0.25 * np.sum(X * objective.multiply(X)) for X in (V, U)]
+    assert worth[0] == pytest.approx(worth[1], rel=1e-6)
 
 
 def test_starts_side_by_side_follow_the_boltzmann_distribution_and_end_where_no_flip_gains():
     rng = np.random.default_rng(6)
     M = signed_matrix(4, rng, density=1.0)
     objective = SparseObjective(sparse.csr_array(M))
-    start = np.ones((4, objective.side_by_side))
-    ends = [objective.anneal_all(start, np.full(60, 2.0), 1e-9, np.full(32, seed)) for seed in range(300)]
+    start = np.ones((4, 32))
+    ends = [objective.anneal(start, np.full(60, 2.0), 1e-9, seed) for seed in range(300)]
     states = np.array([[(k >> i & 1) * 2.0 - 1.0 for k in range(16)] for i in range(4)])
     shares = np.exp(objective.values(states) / 2.0)
     found = np.bincount((np.hstack(ends).T > 0.0) @ (1 << np.arange(4)), minlength=16) / (300 * 32)
     np.testing.assert_allclose(found, shares / shares.sum(), atol=0.015)
     big = SparseObjective(sparse.csr_array(signed_matrix(60, rng, density=0.1)))
     start = rng.choice([-1.0, 1.0], (60, 40))
-    x = big.anneal_all(start, np.append(np.linspace(1.0, 0.1, 50), np.zeros(200)), 1e-9, np.arange(40))
+    x = big.anneal(start, np.append(np.linspace(1.0, 0.1, 50), np.zeros(200)), 1e-9, 0)
     assert (x * big.multiply(x) <= 1e-8).all()
     assert (big.values(x) > big.values(start)).all()
     assert len(np.unique(x, axis=1).T) > 1

@@ -113,10 +113,7 @@ def _program(version: bool = _VERSION, budget: Path | None = _BUDGET) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with the arguments of the process, and return its exit status.
-
-    Whatever is printed has gone when it returns: where a stream did not take all, the status is not 0.
-    """
+    """Run the command line, by default with the arguments of the process; return 0 only if all its output was taken."""
     with watched_streams() as (out, err), warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: note(f"dpgraph: warning: {message}")
         status = _run(list(sys.argv[1:] if arguments is None else arguments))

@@ -81,6 +81,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),
         partial(dpgraph.max_cut, weighted, weight="weight"),
         partial(dpgraph.max_cut, large, sweeps=10),
+        partial(dpgraph.private_max_cut, large, **budget, mechanism="noisy-power"),
         partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
         partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
         partial(dpgraph.max_cut, nx.gnp_random_graph(60, 0.5, seed=1), time_limit=1.0),

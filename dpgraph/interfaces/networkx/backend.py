@@ -240,10 +240,7 @@ def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
 def _whole_spectrum(
     G: PrivateGraph, weight: str | None, asked: Asked, name: str, change: Callable[[float, int], float]
 ) -> FloatArray:
-    """All eigenvalues with noise; the nearest increasing vector is never farther from the exact one.
-
-    Neither matrix is normalised, so that nothing has to be known about the degrees and nothing halts.
-    """
+    """All eigenvalues with noise; the nearest increasing vector is never farther from the exact one."""
     if len(G) > DENSE_LIMIT:
         raise InvalidParameterError(
             f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; got {len(G)}. "
@@ -276,11 +273,7 @@ def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked:
 def _release_cut(
     G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked
 ) -> tuple[float, tuple[float, float], float]:
-    """Noisy weight across, noisy volumes, noisy total weight.
-
-    They come from one release, of the weights between all groups of vertices that S and T (by default the rest) tell
-    apart: a vertex pair counts in one of them, so that all have the noise of one count.
-    """
+    """Noisy weight across, volumes and total weight, from one release: the weights between all groups of S and T."""
     graph, call = opened(G, asked, weight, sets=(S, T))
     kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
     released = release_block_weights(graph, groups.ravel(), call).value
@@ -348,10 +341,7 @@ def _counted(weight: str | None, asked: Asked) -> str | None:
 
 
 def _finds_communities(name: str) -> Callable[..., Any]:
-    """A function of networkx that finds communities, answered by :func:`dpgraph.private_communities`, which is pure.
-
-    It has the parameters that networkx gives it; those that steer its own method are not used.
-    """
+    """A function of networkx with its parameters, answered by :func:`dpgraph.private_communities`, which is pure."""
     registered = nx.utils.backends._registered_algorithms.get(name)  # not every networkx has all of them
     theirs = inspect.signature(registered.orig_func) if registered else inspect.Signature()
 
@@ -396,11 +386,7 @@ def modularity(
     *,
     asked: Asked,
 ) -> float:
-    """Modularity of public communities, from the weights between every two and inside each, with noise.
-
-    A vertex pair counts in one of them, so that all have the noise of one count. At most 1 and at least -resolution; 0
-    if the weights add up to nothing.
-    """
+    """Modularity of public communities, from noisy weights between every two and inside each: one release for all."""
     weight = _counted(weight, asked)
     groups = group_numbers(G, communities)
     graph, call = opened(G, asked, weight)

@@ -132,10 +132,7 @@ def attribute_mixing_matrix(
     *,
     asked: Asked,
 ) -> FloatArray:
-    """Noisy numbers of edges between public groups of vertices, from both ends, or their shares.
-
-    Without a mapping the groups are in the order of the vertices.
-    """
+    """Noisy numbers of edges between public groups of vertices, from both ends, or their shares."""
     places = {} if mapping is None else mapping
     if not all(isinstance(place, int) and 0 <= place < 2 * len(G) + len(places) for place in places.values()):
         raise InvalidParameterError("mapping must give each value a row, a small nonnegative int. Nothing was spent")
@@ -155,10 +152,7 @@ def attribute_mixing_matrix(
 def attribute_assortativity_coefficient(
     G: PrivateGraph, attribute: str, nodes: Nodes | None = None, *, asked: Asked
 ) -> float:
-    """Assortativity by a public attribute, from noisy numbers of edges between its groups, in [-1, 1].
-
-    NaN as in networkx where all edges are inside one group, or where there are none.
-    """
+    """Assortativity by a public attribute, from noisy numbers of edges between its groups, in [-1, 1] or NaN."""
     _, mixing = _mixing(G, attribute, nodes, asked)
     mixing = mixing / max(mixing.sum(), 1.0)
     chance = float(np.sum(mixing.sum(axis=0) ** 2))

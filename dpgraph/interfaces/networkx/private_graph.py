@@ -146,10 +146,7 @@ class Asked:
 
 
 def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the backend from one that takes the budget and `max_weight` as ``asked``; `progress` shows a bar.
-
-    It fills in what is configured, and keeps every error away from networkx's own handling of it.
-    """
+    """A function of the backend from one that takes the budget, as configured where it is not given, as ``asked``."""
     theirs = [p for p in inspect.signature(function).parameters.values() if p.name != "asked"]
     names = ["epsilon", "delta", "accountant"] + ["max_weight"] * any(p.name == "weight" for p in theirs)
 

@@ -24,10 +24,7 @@ def colour(k: int) -> str:
 
 
 def community_map(found: PrivateCommunities) -> str:
-    """A dot for each vertex in the disc of its community, and a line where two communities clearly are tied.
-
-    Made of released values only: labels, degrees and weights between communities.
-    """
+    """A dot for each vertex in the disc of its community, and a line where two are clearly tied, by released values."""
     sizes, weights = np.bincount(found.labels), np.maximum(found.block_weights, 0.0)
     radii = np.sqrt(sizes)
     centres = centres_of(weights, radii)

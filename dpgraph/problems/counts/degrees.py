@@ -1,7 +1,8 @@
 """Every degree of a graph with noise, and how many vertices have which degree."""
 
 import math
-from typing import Literal
+from collections.abc import Hashable
+from typing import Literal, cast
 
 import numpy as np
 
@@ -82,7 +83,8 @@ def private_degrees(  # noqa: PLR0913
     spent = delta if gaussian else 0.0
     call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=Edge(), noise=rng)
     graph = source.read()
-    return PrivateDegrees(release_degrees(graph, call).value, graph.nodes, call.report())
+    labels = cast("tuple[Hashable, ...]", graph.labels)  # as which they are read
+    return PrivateDegrees(release_degrees(graph, call).value, labels, call.report())
 
 
 @private_function

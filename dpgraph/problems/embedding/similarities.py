@@ -13,14 +13,17 @@ from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.answer_rule import too_dear
-from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
-from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.problems.embedding.normalized_adjacency import (
+    ANSWERS,
+    PRODUCTS,
+    choose_mechanism,
+    private_normalized_adjacency,
+)
 from dpgraph.releases.answers import answer_noise
-from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.tuning import SIMILARITIES
-from dpgraph.typing import FloatArray, GraphLike
+from dpgraph.typing import FloatArray, GraphLike, Rank
 
 if TYPE_CHECKING:
     from dpgraph.strategies import EmbeddingMechanism

@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpgraph.arguments import check_choice, check_memory
+from dpgraph.arguments import check_choice, check_memory, check_rank
 from dpgraph.bounds.neighbours import EdgeNeighbours
-from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis, refined_eigenvectors
 from dpgraph.denoise.iterates import shrunken_degrees
-from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
-from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, check_eigenpairs
+from dpgraph.linalg.eigen import DENSE_LIMIT, all_eigenpairs, canonical_signs, check_eigenpairs
 from dpgraph.privacy.call import Call
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
 from dpgraph.problems.driver import TOTAL_SHARE, Facts, Registry, Strategy
@@ -28,15 +27,7 @@ from dpgraph.releases.eigenspaces.power_method import (
     release_low_rank_adjacency,
     row_scales,
 )
-from dpgraph.releases.eigenspaces.projector import (
-    CERTIFICATES,
-    SLACK_SHARE,
-    Rank,
-    check_rank,
-    release_core,
-    release_subspace,
-)
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.releases.eigenspaces.projector import CERTIFICATES, SLACK_SHARE, release_core, release_subspace
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.vector import (
     DegreeResidual,
@@ -56,7 +47,7 @@ from dpgraph.releases.totals import release_degrees, release_total_weight
 from dpgraph.results.adjacency import DENSE_LIMIT as NOISY_LIMIT
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, Rank
 
 #: rank="auto" of a strategy that releases a spectrum chooses among so many.
 MOST_RANKS = 8
@@ -235,10 +226,7 @@ class Start(NamedTuple):
 
 
 def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
-    """Release what the products of a single vector start from; also what that leaves of the call.
-
-    `call` takes the lines. The last question is not asked where products would find nothing.
-    """
+    """Release what the products of a single vector start from; also what that leaves of the call."""
     total = call.at_epsilon(EMBEDDING.total_share * call.epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = release_degree_residual(graph, mean, call)

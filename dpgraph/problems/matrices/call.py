@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_epsilon, check_memory, check_optional_delta, check_scale
+from dpgraph.arguments import check_epsilon, check_memory, check_optional_delta, check_rank, check_scale
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.arrays import check_structure, refuse_masked
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.relation import Shift
 from dpgraph.problems.driver import Facts
-from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
+from dpgraph.typing import Rank
 
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
 Matrix = Any

@@ -16,9 +16,9 @@ from dpgraph.problems.driver import Asked, release
 from dpgraph.problems.matrices.call import MatrixFacts, matrix_facts, read_rectangular, read_symmetric
 from dpgraph.problems.matrices.subspace_strategies import MATRICES, SUBSPACES, Factors, Projector
 from dpgraph.problems.records.covariance import release_record_subspace
-from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
+from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
-from dpgraph.typing import MatrixLike
+from dpgraph.typing import MatrixLike, Rank
 
 if TYPE_CHECKING:
     from dpgraph.strategies import MatrixMechanism

@@ -16,6 +16,7 @@ from dpgraph.arguments import (
     check_integer,
     check_memory,
     check_optional_delta,
+    check_rank,
     check_scale,
 )
 from dpgraph.bounds.moments import NoiseSize
@@ -28,11 +29,10 @@ from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.records.covariance_noise import LAWS, noise_of, quietest
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.releases.eigenspaces.noisy_matrix import LeadingEigenvectors, leading_eigenvectors
-from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.results.subspaces import PrivateSingularSubspace
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, Rank
 
 if TYPE_CHECKING:
     from dpgraph.strategies import CovarianceMechanism

@@ -149,10 +149,7 @@ class MarginalModel:
     def _pulled(
         self, nearest: MomentProjection, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int
     ) -> MomentProjection:
-        """Project parities that are pulled towards a forest as far as their distance from it is noise.
-
-        W. James, C. Stein, "Estimation with quadratic loss", 1961, for each order.
-        """
+        """Project parities pulled towards a forest as far as they are off by noise (James, Stein 1961), by order."""
         noisy, noise = self._parities(means, variances)
         forest = forest_parities(self.released, nearest.theta, noisy, noise)
         orders = self.released.orders

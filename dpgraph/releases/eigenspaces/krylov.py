@@ -165,10 +165,7 @@ class _Gram:
 
 
 def _iterate(matrix: _Symmetric | _Gram, rank: int, call: Call, *, largest: bool = False) -> Estimate:
-    """Release products until the call is spent.
-
-    Bases follow residuals as long as these are not resolved.
-    """
+    """Release products until the call is spent; bases follow residuals as long as these are not resolved."""
     most = _most_steps(matrix.rows, rank)
     space, left, steps = Space(matrix.rows, most * rank), 1.0, float(min(KRYLOV.first, most))
     basis: FloatArray | None = None
@@ -231,10 +228,7 @@ def _share_of_noise(std: FloatArray | float, columns: FloatArray) -> float:
 
 
 def _flattened(Q: FloatArray, share: float) -> FloatArray:
-    """An orthonormal basis near this one whose longest rows, which noise is scaled to, are shorter.
-
-    They are cut off as far as that changes the basis by the `share` of its squared norm that is noise anyway.
-    """
+    """An orthonormal basis with shorter longest rows, but for the `share` of its square that is noise anyway."""
     lengths = row_norms(Q)
     low, high = math.sqrt(float(np.mean(lengths**2))), float(lengths.max())
     allowed = min(share, 1.0) * float(np.sum(lengths**2))

@@ -6,16 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from dpgraph.linalg.eigen import all_eigenpairs
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.linalg.eigen import all_eigenpairs, canonical_signs
 from dpgraph.typing import FloatArray
 
 
 class LeadingEigenvectors(NamedTuple):
-    """Basis and values of leading eigenpairs, one more |eigenvalue| than candidates, and the sine of the largest angle.
-
-    The sine is an estimate.
-    """
+    """Basis, values, one more |eigenvalue|, and an estimate of the sine of the largest angle."""
 
     basis: FloatArray
     values: FloatArray

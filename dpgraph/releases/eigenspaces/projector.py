@@ -12,9 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import linalg
 
-from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import SpectralNeighbours
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
@@ -22,8 +20,6 @@ from dpgraph.releases.eigenspaces.spectrum import SubspaceInput, halted
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
-
-Rank = int | Literal["auto"]
 
 #: How the motion of the eigenspace is bounded: one test, or the papers' two.
 Certificate = Literal["stability", "gap-and-coherence"]
@@ -40,10 +36,7 @@ SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.29
 
 @dataclass(frozen=True)
 class ReleasedSubspace:
-    """A released orthonormal basis, shape (n, r), and noisy leading |eigenvalues|.
-
-    That of the embedding of a rectangular matrix is diag(left, right).
-    """
+    """A released orthonormal basis, diag(left, right) of a rectangular matrix, and noisy leading |eigenvalues|."""
 
     basis: FloatArray
     spectrum: FloatArray
@@ -53,17 +46,6 @@ class ReleasedSubspace:
     scale: float = 0.0
     # Of the largest angle, of the worse of two sides: noise W has E |W x|^2 = n scale^2/2 on an eigenvector x
     estimated_sine: float = 0.0
-
-
-def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
-    """Return the candidate ranks, "auto" being `least` to `max_rank`, or raise :class:`InvalidParameterError`."""
-    max_rank = check_integer("max_rank", max_rank, 1)
-    if isinstance(rank, str) and rank == "auto":
-        largest = max(1, min(max_rank, n - 1))
-        return range(min(least, largest), largest + 1)
-    if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n:
-        raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {rank!r}")
-    return range(int(rank), int(rank) + 1)
 
 
 def _useless_scale(n: int) -> float:

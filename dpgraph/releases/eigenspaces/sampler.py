@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import NotConvergedError
+from dpgraph.linalg.eigen import canonical_signs
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 
@@ -38,12 +39,6 @@ def sample_noisy_eigenspace(U: FloatArray, scale: float, noise: NoiseSource) -> 
     return canonical_signs(U @ Y[:r] + _haar_frame(U, noise) @ R)
 
 
-def canonical_signs(Q: FloatArray) -> FloatArray:
-    """Flip columns so that the entry of largest absolute value is positive: a rule that reads the column alone."""
-    largest = Q[np.argmax(np.abs(Q), axis=0), np.arange(Q.shape[1])]
-    return Q * np.where(largest < 0, -1.0, 1.0)
-
-
 def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
     n, r = U.shape
     noisy = U @ U.T + noise.symmetric_gaussian(n, scale)
@@ -52,10 +47,7 @@ def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
 
 
 def _haar_frame(U: FloatArray, noise: NoiseSource) -> FloatArray:
-    """Haar-distributed n x r frame orthogonal to U.
-
-    LAPACK's QR alone is not Haar: the sign of each column must be multiplied by the sign of R's diagonal.
-    """
+    """Haar-distributed n x r frame orthogonal to U: LAPACK's QR, with the signs of R's diagonal."""
     G = noise.gaussian(U.shape, 1.0)
     for _ in range(2):  # the second pass removes what rounding left of U
         G -= U @ (U.T @ G)

@@ -157,10 +157,7 @@ def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: i
 
 
 def _shift(n: int) -> float:
-    """Numerical tolerance on D: by how many steps the error of a computed state may change it.
-
-    More where eigenvalues are computed coarsely.
-    """
+    """By how many steps the error of a computed state may change D: more where eigenvalues are coarse."""
     return 0.02 if n <= COARSE_ROWS else 0.1
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+import scipy  # what is optimised with is imported when it is asked for
 
 from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
@@ -184,8 +184,8 @@ def _minimised(
         value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.sum(positive * moments))
         return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)])
 
-    bounds = Bounds(np.repeat([-np.inf, 0.0], [n, t.size]), np.inf)
-    found = minimize(
+    bounds = scipy.optimize.Bounds(np.repeat([-np.inf, 0.0], [n, t.size]), np.inf)
+    found = scipy.optimize.minimize(
         lagrangian, np.append(y, t), jac=True, method="L-BFGS-B", bounds=bounds,
         options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY},
     ).x  # fmt: skip

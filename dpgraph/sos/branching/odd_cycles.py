@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+import scipy  # what is optimised with is imported when it is asked for
 from scipy import sparse
-from scipy.optimize import linprog
 
 from dpgraph.compiled import Rows, at_once
 from dpgraph.sos.branching.shortest_cycles import violated_cycles
@@ -128,7 +128,7 @@ def tightened(
         inequalities = (now.matrix, now.limits) if now.limits.size else (None, None)
         box = np.column_stack([now.least, now.most])
         left = max(deadline - time.monotonic(), 0.0)
-        solution = linprog(
+        solution = scipy.optimize.linprog(
             -edges.weights / scale, *inequalities, bounds=box, method="highs", options={"time_limit": left}
         )
         if solution.status != 0:  # out of time, or in trouble: without multipliers the bound stands

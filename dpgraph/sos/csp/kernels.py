@@ -104,7 +104,7 @@ def _polar_rows(F: FloatArray, d: int, k: int, gram: FloatArray, Q: FloatArray, 
 
 
 @njit(error_model="numpy")
-def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F: FloatArray, work: FloatArray) -> None:
+def improve_block(E: FloatArray, G: FloatArray, room: FloatArray, work: FloatArray) -> None:
     """Raise sum_a <G_a, V_a>, V_a = E[a, 0] E[a], over orthonormal frames E whose span contains v_0.
 
     Frames are E = R'Q with Q = (v_0, W) and R orthogonal. For fixed R the sum is linear in W: W is a polar factor. For
@@ -112,7 +112,7 @@ def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F:
     that makes it convex, the polar factor of its gradient never lowers it.
     """
     q, k = E.shape
-    h = work[0, 0]  # Householder: R = I - 2 hh'/h'h has the first row (E[a, 0])_a
+    Q, F, R, h = room[1], room[2], work[5], work[0, 0]  # Householder: R = I - 2 hh'/h'h has the first row (E[a, 0])_a
     norm = 0.0
     for a in range(q):
         h[a] = E[a, 0] - (1.0 if a == 0 else 0.0)
@@ -232,67 +232,36 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
 
 
 @njit(nogil=True, error_model="numpy")
-def ascend_blocks(
-    C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int, stop: Stop
-) -> float:
-    """Sweeps of block ascent on all variables, in place: the gain of the last one.
+def ascend_blocks(  # noqa: PLR0913
+    C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, room: FloatArray, work: FloatArray,
+    sweeps: int, stop: Stop,
+) -> None:  # fmt: skip
+    """Sweeps of block ascent on all variables, in place.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
-    S; a proximal term bounds its curvature.
+    S; a proximal term bounds its curvature. There is `room` (3, q, k) and `work` (6, q, q) for what is in between.
     """
     n, q, k = V.shape
-    G = np.empty((q, k))
-    Q = np.empty((q, k))
-    R = np.empty((q, q))
-    F = np.empty((q, k))
-    work = np.empty((5, q, q))
-    gain = 0.0
+    G = room[0]
     for _ in range(sweeps):
-        gain = 0.0
         for i in range(n):
             if stop[0]:
-                break
+                return
             for a in range(q):
                 for z in range(k):
                     G[a, z] = 0.0
                 G[a, 0] = C.unary[i, a]
             proximal = _gradient(i, C, S, penalty, V, G)
-            for a in range(q):
+            for a in range(q if proximal > 0.0 else 0):
                 for z in range(k):
-                    gain -= G[a, z] * V[i, a, z]
-            if proximal > 0.0:
-                for a in range(q):
-                    for z in range(k):
-                        G[a, z] += proximal * V[i, a, z]
+                    G[a, z] += proximal * V[i, a, z]
             if q == 2:
                 best_pair(E[i], G)
             else:
-                improve_block(E[i], G, Q, R, F, work)
-            if proximal > 0.0:
-                for a in range(q):
-                    for z in range(k):
-                        G[a, z] -= proximal * V[i, a, z]
+                improve_block(E[i], G, room, work)
             for a in range(q):
                 for z in range(k):
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]
-                    gain += G[a, z] * V[i, a, z]
-    return gain
-
-
-@njit(fastmath=REORDER)
-def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
-    """Inner products <V[u, a], V[v, b]> of all constraints, shape (m, q, q)."""
-    _, q, k = V.shape
-    moments = np.empty((len(pairs), q, q))
-    for e in range(len(pairs)):
-        u, v = pairs[e, 0], pairs[e, 1]
-        for a in range(q):
-            for b in range(q):
-                inner = 0.0
-                for z in range(k):
-                    inner += V[u, a, z] * V[v, b, z]
-                moments[e, a, b] = inner
-    return moments
 
 
 @njit(nogil=True)

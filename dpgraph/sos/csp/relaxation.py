@@ -14,11 +14,11 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
-from dpgraph.sos.csp.kernels import ascend_blocks, pair_moments
+from dpgraph.sos.csp.kernels import ascend_blocks
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.threads import on_thread, time_is_up
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
@@ -81,6 +81,7 @@ def solve_csp_relaxation(
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
     E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
     V = E * E[:, :, :1]
+    room = np.empty((3, *E.shape[1:])), np.empty((6, *objective.tables.shape[1:]))
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
     if max_sweeps is None:
@@ -93,7 +94,7 @@ def solve_csp_relaxation(
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
         for _ in range(rounds if nonnegative else 1):
-            on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, 1 if nonnegative else rounds)
+            on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, *room, 1 if nonnegative else rounds)
             moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
@@ -117,6 +118,11 @@ def solve_csp_relaxation(
             break
     certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=attrgetter("bound"))
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
+
+
+def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
+    """Inner products <V[u, a], V[v, b]> of all constraints, shape (m, q, q)."""
+    return np.asarray(V[pairs[:, 0]] @ V[pairs[:, 1]].transpose(0, 2, 1))
 
 
 def _random_start(objective: CSPObjective, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -49,9 +49,17 @@ class ExactSearch:
         n, q = objective.unary.shape
         return bool(8 * (n + 1) * (n * q + len(objective.pairs) * q * q) <= _MOST_BYTES)
 
-    def __init__(self, objective: CSPObjective, options: SolverOptions, rng: np.random.Generator) -> None:
-        self._objective, self._whole = objective, IntegerCosts.of(objective)
-        self._core = reduced(self._whole, _STEPS_BEFORE)
+    @staticmethod
+    def eliminated(objective: CSPObjective) -> tuple[IntegerCosts, Core]:
+        """The costs of an objective, and what elimination leaves of them: what a search begins with."""
+        whole = IntegerCosts.of(objective)
+        return whole, reduced(whole, _STEPS_BEFORE)
+
+    def __init__(
+        self, objective: CSPObjective, began: tuple[IntegerCosts, Core], options: SolverOptions,
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self._objective, (self._whole, self._core) = objective, began
         self.proof: EliminationProof | SearchProof | ShiftProof = ShiftProof(lambda: pass_messages(objective)[0])
         if self._core.kept.size == 0:
             self._solved(self._core)

@@ -13,10 +13,9 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
-from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
+from dpgraph.sos.csp.relaxation import CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Certificate
@@ -32,6 +31,7 @@ from dpgraph.typing import FloatArray, IntArray
 UNCERTAIN = 1e-6
 _ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before the relaxation, and of the time
 _TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.8  # as many, of two labels, where a proof is asked for; of the time then
+_MOST_SEARCHED = 150  # variables that elimination leaves: more are hardly ever proven in the time without a limit
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
@@ -44,8 +44,9 @@ def solve_csp(
 ) -> Solution:
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
-    An exact search comes first, and needs no relaxation where it ends with a proof; it is left out where what the
-    relaxation says is asked for: more than one seed, or the rounding alone (``local_search=False``).
+    An exact search comes first, and needs no relaxation where it ends with a proof. It is left out of large instances
+    without a limit of time, and where what the relaxation says is asked for: more than one seed, or the rounding alone
+    (``local_search=False``).
 
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
     are a max-cut on one more vertex and solved as such.
@@ -61,7 +62,10 @@ def solve_csp(
         limit = None if limit is None else max(began + share * limit - time.monotonic(), _LEAST_LEFT)
         return replace(options, search="beam", time_limit=limit)
 
-    exact = ExactSearch(objective, options, generator)
+    costs, core = ExactSearch.eliminated(objective)
+    if core.kept.size > _MOST_SEARCHED and not prove and options.time_limit is None:
+        return _relaxed(objective, options, nonnegative, generator, None)
+    exact = ExactSearch(objective, (costs, core), options, generator)
     with Watch(objective, left(1.0), "search") as watch:
         entries = _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
         share = _SHARE_OF_PROOF if prove and as_cut else _SHARE_OF_SEARCH

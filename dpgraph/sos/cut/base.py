@@ -13,9 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpgraph.sos.kernels import on_columns
+from dpgraph.sos.cut.ascent import ascend_rows
 from dpgraph.sos.seed_search import shares
-from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _MOST_COORDINATES = 40_000_000  # of all vectors of a relaxation: 320 MB
@@ -36,8 +35,8 @@ class CutObjective(ABC):
     #: No value is further from that of the objective that this one stands for, by the rounding errors of
     #: :meth:`contract` and of the sums that made M. Every upper bound contains it.
     slack: float = 0.0
-    #: How many starts of a long search are annealed side by side; 0 where each is annealed alone.
-    side_by_side: int = 0
+    #: Whether a start costs a fifth where many are annealed at once.
+    side_by_side: bool = False
 
     @abstractmethod
     def multiply(self, block: FloatArray) -> FloatArray:
@@ -47,24 +46,13 @@ class CutObjective(ABC):
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M, shape (n,): zero exactly at isolated vertices."""
 
-    @abstractmethod
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
-        """Coordinate ascent on unit rows, in place, until one gains at most `tol`: sweeps done, gain of the last."""
+        """Ascent on unit rows, in place, until a step gains at most `tol`: steps done, gain of the last."""
+        return ascend_rows(self.multiply, vectors, sweeps, tol)
 
     @abstractmethod
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
-        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum.
-
-        For :func:`dpgraph.threads.on_threads`.
-        """
-
-    def anneal_all(self, signs: FloatArray, temperatures: FloatArray, tol: float, seeds: IntArray) -> FloatArray:
-        """Annealed copies of the columns of `signs`, shape (n,) or (n, c), each with its seed."""
-
-        def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
-            self.anneal(x, temperatures, tol, int(seed), stop)
-
-        return on_columns(cool, signs, seeds)
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
+        """Copies of cuts (n,) or (n, c) after Metropolis sweeps; temperature 0 stops at a 1-opt local optimum."""
 
     @abstractmethod
     def flip_cost(self) -> float:

@@ -14,18 +14,15 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import condition
-from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
-from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
+from dpgraph.sos.cut.objective import SparseObjective, annealed, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, entered
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
@@ -236,15 +233,10 @@ def anneal_balanced(
     hot: float = _HOT,
 ) -> FloatArray:
     """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap."""
-    n, count = signs.shape
     norms = objective.row_norms()
     if not norms.any():
         return repair_and_swap(objective, signs, imbalance)
     temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * float(norms[norms > 0.0].mean())
-    prices = 4.0 * _PRICE * temperatures
-
-    def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
-        anneal_sparse(objective.rows, np.ones(n), x, temperatures, prices, 0.0, np.uint64(seed), stop)
-
-    annealed = on_columns(cool, signs, rng.integers(2**63, size=(count,)))
-    return repair_and_swap(objective, annealed, imbalance)
+    prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
+    cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
+    return repair_and_swap(objective, cooled, imbalance)

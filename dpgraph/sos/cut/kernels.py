@@ -1,4 +1,4 @@
-"""Numba kernels of the max-cut solver: coordinate ascent and annealing on each kind of objective.
+"""Numba kernels of the max-cut solver: coordinate ascent, annealing, tabu search.
 
 Conventions: ``M`` is symmetric with zero diagonal, rows of ``V`` are unit vectors, ``x`` has entries -1 and +1.
 The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (Mx)_i``. Kernels end after the sweep in
@@ -16,13 +16,10 @@ from dpgraph.typing import IntArray
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
 
-# Rows of a dense matrix that are multiplied at once: matrix products are several times faster than one row's.
-_BLOCK = 32
-
 _PART = 128  # numbers whose largest is found at once
 _TENURE = 20  # steps for which a vertex is not flipped again, and as many more at random
 _PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
-# Random waiting times of annealing side by side: a run of them, from a random place on, serves the starts of a vertex.
+# Random waiting times of annealing: a run of them, from a random place on, serves the starts of a vertex.
 _WAITS = 4096
 
 
@@ -86,27 +83,6 @@ def ascend_sparse(
 
 
 @njit(nogil=True, fastmath=REORDER)
-def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float, stop: Stop) -> tuple[int, float]:
-    """The same on a dense M: one matrix product for a block of rows, which then see each other's moves."""
-    n, k = V.shape
-    gain = 0.0
-    for sweep in range(sweeps):
-        gain = 0.0
-        for start in range(0, n, _BLOCK):
-            end = min(start + _BLOCK, n)
-            G = -np.dot(M[start:end], V)
-            for i in range(start, end):
-                old = V[i].copy()
-                gain += _move_row(V, i, G[i - start])
-                for j in range(i + 1, end):
-                    for c in range(k):
-                        G[j - start, c] -= M[i, j] * (V[i, c] - old[c])
-        if gain <= tol or stop[0]:
-            return sweep + 1, gain
-    return sweeps, gain
-
-
-@njit(nogil=True, fastmath=REORDER)
 def ascend_factored(
     U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float, stop: Stop
 ) -> tuple[int, float]:
@@ -135,37 +111,6 @@ def ascend_factored(
         if gain <= tol or stop[0]:
             return sweep + 1, gain
     return sweeps, gain
-
-
-@njit(nogil=True)
-def anneal_sparse(  # noqa: PLR0913
-    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
-) -> None:
-    """Metropolis annealing in place on M + price (u u' - diag(u^2)), until nothing moves at temperature 0."""
-    indptr, indices, data = rows
-    n = x.size
-    state = np.array([seed], dtype=np.uint64)
-    field = np.zeros(n)
-    total = 0.0
-    for i in range(n):
-        total += u[i] * x[i]
-        for p in range(indptr[i], indptr[i + 1]):
-            field[i] += data[p] * x[indices[p]]
-    for t in range(temperatures.size):
-        flips = 0
-        for i in range(n):
-            force = field[i]
-            if prices[t] != 0.0:
-                force += prices[t] * u[i] * (total - u[i] * x[i])
-            if accept(x[i] * force, temperatures[t], tol, state):
-                x[i] = -x[i]
-                step = 2.0 * x[i]
-                total += u[i] * step
-                for p in range(indptr[i], indptr[i + 1]):
-                    field[indices[p]] += data[p] * step
-                flips += 1
-        if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
-            return
 
 
 @njit(nogil=True)
@@ -245,11 +190,14 @@ def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop:
 
 
 @njit(nogil=True, fastmath=REORDER)
-def anneal_side_by_side(rows: Rows, x: Floats, temperatures: Floats, tol: float, seed: np.uint64, stop: Stop) -> None:
-    """Metropolis annealing in place of all columns of x, shape (n, c), on M: vectorised over the starts.
+def anneal_rows(  # noqa: PLR0913
+    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
+) -> None:
+    """Metropolis annealing in place of all columns of x, shape (n, c), until nothing moves at temperature 0.
 
-    A loss up to T times an exponential waiting time is accepted, which is the Metropolis rule. A start takes a fifth of
-    the time that it takes alone.
+    The matrix is M + price (u u' - diag(u^2)). A loss up to T times an exponential waiting time is accepted, which is
+    the Metropolis rule. What is done for all starts at once is vectorised: one of many takes a fifth of the time that
+    it takes alone. The last rows of the field are u'x, and the step.
     """
     indptr, indices, data = rows
     n, starts = x.shape
@@ -257,47 +205,32 @@ def anneal_side_by_side(rows: Rows, x: Floats, temperatures: Floats, tol: float,
     waits = np.empty(_WAITS + starts)
     for k in range(waits.size):
         waits[k] = -np.log(1.0 - uniform(state))
-    field = np.zeros((n, starts))
-    step = np.empty(starts)
+    field = np.zeros((n + 2, starts))
     for i in range(n):
+        for c in range(starts):
+            field[n, c] += u[i] * x[i, c]
         for p in range(indptr[i], indptr[i + 1]):
             j, a = indices[p], data[p]
             for c in range(starts):
                 field[i, c] += a * x[j, c]
-    for temperature in temperatures:
-        least = tol if temperature == 0.0 else 0.0
-        flips = 0
+    for t in range(temperatures.size):
+        flips, least = 0, tol if temperatures[t] == 0.0 else 0.0
         for i in range(n):
-            first = int(uniform(state) * _WAITS)
-            moved = 0.0
+            first, moved, price = int(uniform(state) * _WAITS), 0.0, prices[t] * u[i]
             for c in range(starts):
-                step[c] = -2.0 * x[i, c] * (x[i, c] * field[i, c] > least - temperature * waits[first + c])
-                moved += abs(step[c])
+                gain = x[i, c] * (field[i, c] + price * field[n, c]) - price * u[i]
+                field[n + 1, c] = -2.0 * x[i, c] * (gain > least - temperatures[t] * waits[first + c])
+                moved += abs(field[n + 1, c])
             if moved > 0.0:
                 flips += 1
                 for c in range(starts):
-                    x[i, c] += step[c]
+                    x[i, c] += field[n + 1, c]
+                    field[n, c] += u[i] * field[n + 1, c]
                 for p in range(indptr[i], indptr[i + 1]):
                     j, a = indices[p], data[p]
                     for c in range(starts):
-                        field[j, c] += a * step[c]
-        if (flips == 0 and temperature == 0.0) or stop[0]:
-            return
-
-
-@njit(nogil=True, fastmath=REORDER)
-def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64, stop: Stop) -> None:
-    """The same on a dense M."""
-    state = np.array([seed], dtype=np.uint64)
-    field = np.dot(M, x)
-    for temperature in temperatures:
-        flips = 0
-        for i in range(x.size):
-            if accept(x[i] * field[i], temperature, tol, state):
-                x[i] = -x[i]
-                field += (2.0 * x[i]) * M[i]
-                flips += 1
-        if (flips == 0 and temperature == 0.0) or stop[0]:
+                        field[j, c] += a * field[n + 1, c]
+        if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
             return
 
 
@@ -305,7 +238,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
 def anneal_factored(  # noqa: PLR0913
     U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64, stop: Stop
 ) -> None:
-    """The same on M = U B U' - diag, O(r) for a trial."""
+    """The same of one cut (n,) on M = U B U' - diag, O(r) for a trial."""
     n, r = U.shape
     state = np.array([seed], dtype=np.uint64)
     for temperature in temperatures:

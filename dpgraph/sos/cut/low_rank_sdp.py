@@ -72,8 +72,8 @@ def solve_low_rank(
     if (now := time.monotonic()) + _PRODUCTS * (now - began) > threads.deadline():
         return LowRankSolution(V, value, trivial_certificate(objective), sweeps, False)
     while True:
-        batch = min(_BATCH, max_sweeps - sweeps) if deadline == math.inf else _FIRST
-        done, gain = objective.ascend(V, batch, threshold * scale)
+        with threads.within(None if deadline == math.inf else deadline - time.monotonic()):
+            done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
         sweeps += done
         V = _unit_rows(V)
         value, scale = _value_and_scale(objective, V)

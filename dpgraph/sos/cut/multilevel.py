@@ -17,9 +17,10 @@ from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
+_SMALL = 300  # up to so many there are no levels: random cuts are refined as well
 _SHRINKS = 0.95  # a level of more vertices than this share of those before is the last
 _STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
-_TRIES = 10  # random cuts of the coarsest level
+_TRIES, _GROWN = 6, 3  # cuts of the coarsest level: those that grow from a vertex, the others are random
 _LARGEST = 0.05  # share of all vertices that may be merged into one
 _PASSES = 16  # about as many are made, with all that depends on a flip
 _CUTS = 100  # about as many follow, so that kernels are compiled at the first if they will be at all
@@ -38,7 +39,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
     given = np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
-    while levels[-1][1].size > _COARSEST:
+    while n > _SMALL and levels[-1][1].size > _COARSEST:
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
@@ -58,10 +59,13 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         first[group] = np.arange(group.size)  # any vertex of each group
         given = signs[first, None] * given[first]
     A, sizes = levels.pop()
-    cuts = np.column_stack([given, np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)])
-    cuts = refined(A, sizes, cuts, max(float(imbalance), float(sizes.max())))
-    product = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size)) @ cuts
-    x = cuts[:, int(np.argmin(np.sum(cuts * product, axis=0)))]
+    M = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size))
+    cuts = np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)
+    for x in cuts.T[:_GROWN]:
+        near = sparse.csgraph.breadth_first_order(M, rng.integers(sizes.size), return_predecessors=False)
+        x[near] = np.where(2.0 * np.cumsum(sizes[near]) <= sizes.sum(), 1.0, -1.0)
+    cuts = refined(A, sizes, np.column_stack([given, cuts]), max(float(imbalance), float(sizes.max())))
+    x = cuts[:, int(np.argmin(np.sum(cuts * (M @ cuts), axis=0)))]
     while lifts:
         (group, signs), (A, sizes) = lifts.pop(), levels.pop()
         slack = float(imbalance) if not levels else max(float(imbalance), float(sizes.max()))

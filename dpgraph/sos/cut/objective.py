@@ -16,13 +16,18 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
+from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
-from dpgraph.threads import NEVER, Stop, on_thread
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, FloatArray, IntArray
+
+_SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
 
 
 class _ListedObjective(CutObjective):
     """Objective of a matrix whose `entries` are listed, each twice; zeros may be left out."""
+
+    side_by_side = True
 
     def __init__(self, matrix: Any, entries: FloatArray, constant: float) -> None:
         self.matrix = matrix
@@ -41,9 +46,19 @@ class _ListedObjective(CutObjective):
             degrees = np.asarray(self.matrix.sum(axis=1)).ravel()
             self.unit = common_divisor(np.append(2.0 * self.entries.ravel(), degrees))
 
+    @cached_property
+    def rows(self) -> Rows:
+        """The matrix as kernels take it; arrays that may not be written to are of another type, and copied."""
+        rows = Rows.of(self.matrix if sparse.issparse(self.matrix) else sparse.csr_array(self.matrix))
+        return Rows._make(part if part.flags.writeable else part.copy() for part in rows)
+
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
         return np.asarray(self.matrix @ block, dtype=np.float64)
+
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
+        """Metropolis sweeps, O(degree) for an accepted flip."""
+        return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
@@ -85,6 +100,27 @@ class _ListedObjective(CutObjective):
         return rounding_slack(2 * g, self.total_size + abs(self.constant))
 
 
+def _ascend(
+    objective: CutObjective, base: SparseObjective, u: FloatArray, price: float, V: FloatArray, sweeps: int, tol: float
+) -> tuple[int, float]:
+    """Coordinate ascent on M + price (u u' - diag(u^2)), M that of `base`; a small objective's is not compiled."""
+    if V.shape[0] <= _SMALL:
+        return CutObjective.ascend(objective, V, sweeps, tol)
+    sweeps, gain = on_thread(kernels.ascend_sparse, base.rows, u, price, V, sweeps, tol)
+    return sweeps, gain
+
+
+def annealed(
+    base: _ListedObjective, u: FloatArray, price: FloatArray | float, signs: FloatArray, temperatures: FloatArray,
+    tol: float, seed: int,
+) -> FloatArray:  # fmt: skip
+    """Copies of the cuts (n,) or (n, c), annealed on M + price (u u' - diag(u^2)), M that of `base`."""
+    x = np.array(signs.reshape(len(signs), -1), dtype=np.float64, order="C")
+    prices = np.zeros(temperatures.size) + price
+    on_thread(kernels.anneal_rows, base.rows, u, x, temperatures, prices, tol, np.uint64(seed))
+    return x.reshape(signs.shape)
+
+
 def sides_joined(n: int, u: IntArray, v: IntArray, across: BoolArray) -> IntArray:
     """Connected parts of two copies of n vertices, one for each side, once those of u and v are joined, (2n,).
 
@@ -101,8 +137,6 @@ class SparseObjective(_ListedObjective):
     A cut has the value ``constant - x'Mx/4``, with the constant 1'M1/4 by default.
     """
 
-    side_by_side = 32
-
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         M = matrix.tocsr().astype(np.float64, copy=False)
         self._counts_crossing = constant is None
@@ -110,11 +144,6 @@ class SparseObjective(_ListedObjective):
         if constant is None:
             self.constant = 0.25 * self._sum(M.data)
             self._find_unit()
-
-    @cached_property
-    def rows(self) -> Rows:
-        """The matrix as kernels take it; arrays that may not be written to are of another type, and copied."""
-        return Rows._make(part if part.flags.writeable else part.copy() for part in Rows.of(self.matrix))
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
@@ -134,21 +163,7 @@ class SparseObjective(_ListedObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
-        sweeps, gain = on_thread(kernels.ascend_sparse, self.rows, np.ones(self.n_vertices), 0.0, vectors, sweeps, tol)
-        return sweeps, gain
-
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
-        """Metropolis sweeps, O(degree) for an accepted flip."""
-        free = np.zeros(temperatures.size)
-        kernels.anneal_sparse(self.rows, np.ones(signs.size), signs, temperatures, free, tol, np.uint64(seed), stop)
-
-    def anneal_all(self, signs: FloatArray, temperatures: FloatArray, tol: float, seeds: IntArray) -> FloatArray:
-        """Annealed copies of the columns, side by side if they are many enough for that to be worth it."""
-        if signs[0].size < self.side_by_side:
-            return super().anneal_all(signs, temperatures, tol, seeds)
-        copy = np.array(signs, dtype=np.float64, order="C")
-        on_thread(kernels.anneal_side_by_side, self.rows, copy, temperatures, tol, np.uint64(seeds[0]))
-        return copy
+        return _ascend(self, self, np.ones(self.n_vertices), 0.0, vectors, sweeps, tol)
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""
@@ -219,15 +234,6 @@ class DenseObjective(_ListedObjective):
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
 
-    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
-        """Coordinate ascent, O(n^2 k) for a sweep."""
-        sweeps, gain = on_thread(kernels.ascend_dense, self.matrix, vectors, sweeps, tol)
-        return sweeps, gain
-
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
-        """Metropolis sweeps, O(n) for an accepted flip."""
-        kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed), stop)
-
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
         inner = _signed_sums(_signed_sums(self.matrix, group, signs).T, group, signs)
@@ -275,15 +281,20 @@ class FactoredObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
-        sweeps, gain = on_thread(
-            kernels.ascend_factored, self.factor, self.scaled_factor, self.diagonal, vectors, sweeps, tol
-        )
+        if self.n_vertices <= _SMALL:
+            return super().ascend(vectors, sweeps, tol)
+        U, UB, h = self.factor, self.scaled_factor, self.diagonal
+        sweeps, gain = on_thread(kernels.ascend_factored, U, UB, h, vectors, sweeps, tol)
         return sweeps, gain
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
-        """Metropolis sweeps, O(r) for a trial."""
-        U, UB = self.factor, self.scaled_factor
-        kernels.anneal_factored(U, UB, self.diagonal, signs, temperatures, tol, np.uint64(seed), stop)
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
+        """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
+        U, UB, h = self.factor, self.scaled_factor, self.diagonal
+
+        def cool(x: FloatArray, number: int, stop: Stop) -> None:
+            kernels.anneal_factored(U, UB, h, x, temperatures, tol, np.uint64(seed + number), stop)
+
+        return on_columns(cool, signs, range(signs[0].size))
 
     def flip_cost(self) -> float:
         """One inner product."""
@@ -357,15 +368,11 @@ class BalancedObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""
-        sweeps, gain = on_thread(
-            kernels.ascend_sparse, self.base.rows, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol
-        )
-        return sweeps, gain
+        return _ascend(self, self.base, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol)
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps."""
-        prices = np.full(temperatures.size, 4.0 * self.penalty)
-        kernels.anneal_sparse(self.base.rows, self.sizes, signs, temperatures, prices, tol, np.uint64(seed), stop)
+        return annealed(self.base, self.sizes, 4.0 * self.penalty, signs, temperatures, tol, seed)
 
     def flip_cost(self) -> float:
         """As without the penalty."""

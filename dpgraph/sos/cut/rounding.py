@@ -11,7 +11,7 @@ import numpy as np
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps
 from dpgraph.threads import time_is_up
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import FloatArray
 
 _CHUNK_ENTRIES = 2_000_000
 _MOST_SAMPLES = 20_000_000  # entries of the random cuts of a relaxation
@@ -27,9 +27,9 @@ _GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
-#: The same for a patient search of a matrix that is not sparse, and of a sparse one, by starts side by side.
+#: The same for a patient search, and by starts side by side.
 _PATIENT_OPERATIONS, _PATIENT_SWEEPS = 2e8, 5000
-_SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS = 8e8, 10_000
+_SIDE_BY_SIDE, _SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS = 32, 8e8, 10_000
 
 
 def hyperplane_rounding(
@@ -90,7 +90,7 @@ def patient_search(objective: CutObjective, starts: int) -> tuple[int, int] | No
     """Starts and sweeps that take a few seconds where those of the default annealing take less, or None."""
     operations, most = _PATIENT_OPERATIONS, _PATIENT_SWEEPS
     if objective.side_by_side:
-        starts = max(starts, objective.side_by_side)
+        starts = max(starts, _SIDE_BY_SIDE)
         operations, most = _SIDE_BY_SIDE_OPERATIONS, _SIDE_BY_SIDE_SWEEPS
     sweeps = default_sweeps(operations, starts * objective.n_vertices * objective.flip_cost(), most)
     return (starts, sweeps) if sweeps > _MOST_SWEEPS else None
@@ -115,7 +115,7 @@ def improve(
 
 def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:
     """Flip single vertices while that gains; signs of shape (n,) or (n, c), a new array is returned."""
-    return _run(objective, signs, np.zeros(_GREEDY_SWEEPS), np.zeros(signs[0].size, dtype=np.int64))
+    return _run(objective, signs, np.zeros(_GREEDY_SWEEPS), 0)
 
 
 def anneal(
@@ -130,7 +130,7 @@ def anneal(
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
     temperatures = np.concatenate([np.linspace(hot, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
-    annealed = _run(objective, signs, temperatures, rng.integers(2**63, size=signs[0].size))
+    annealed = _run(objective, signs, temperatures, int(rng.integers(2**62)))
     greedy = one_opt(objective, signs)
     better = objective.values(annealed) >= objective.values(greedy)
     return np.where(better, annealed, greedy)
@@ -149,5 +149,5 @@ def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generato
     return np.asarray(best * found[group, int(np.argmax(small.values(found)))])
 
 
-def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
-    return objective.anneal_all(signs, temperatures, 1e-10 * float(objective.row_norms().max(initial=0.0)), seeds)
+def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seed: int) -> FloatArray:
+    return objective.anneal(signs, temperatures, 1e-10 * float(objective.row_norms().max(initial=0.0)), seed)
