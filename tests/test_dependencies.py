@@ -1,13 +1,18 @@
-"""What the package needs: the table of the documents says it, and a package under the GPL is not imported unasked."""
+"""What the package needs: the documents say it, an error names what is not installed, and nothing comes unasked."""
 
 import re
 import sys
 import tomllib
 from pathlib import Path
 
+import polars
 import pytest
 import yaml
 
+import dpgraph
+from dpgraph import extras
+from dpgraph.exceptions import DPGraphError
+from dpgraph.interfaces.cli import main
 from tests import programs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -58,3 +63,92 @@ print(nx.community.louvain_communities(G, backend="dpgraph", epsilon=1.0))
 def test_igraph_is_not_imported_for_graphs_of_others():
     done = programs.python("-c", WITHOUT_IGRAPH)
     assert done.returncode == 0, done.stderr
+
+
+# --- what is not installed -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", extras._EXTRAS)
+def test_the_extra_that_the_error_names_installs_the_package(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(DPGraphError) as caught:
+        extras.require(package)
+    _, name, extra = extras._EXTRAS[package]
+    assert f"{name}; install it with: pip install 'dpgraph[{extra}]'" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert any(line.startswith(name) for line in PROJECT["optional-dependencies"][extra])
+    assert not any(line.startswith(name) for line in PROJECT["dependencies"])
+
+
+def test_tables_of_edges_and_of_results_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    degrees = dpgraph.private_degrees(
+        dpgraph.edge_frame(polars.DataFrame({"source": [0], "target": [1]}), nodes=3), epsilon=1.0
+    )
+    assert degrees.to_polars().shape == (3, 2)
+    with pytest.raises(DPGraphError, match=r"pip install 'dpgraph\[pandas\]'"):
+        degrees.to_frame()
+
+
+def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = ["max-cut", "planted-cut", "--epsilon", "1", "--delta", "1e-6", "--plot", "cut.png"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+# --- what is imported, and when --------------------------------------------------------------------------------------
+
+#: Packages of which each costs a tenth of a second or more, or is an extra.
+HEAVY = {
+    "cvxpy",
+    "igraph",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "numpy",
+    "opendp",
+    "pandas",
+    "pooch",
+    "requests",
+    "scipy",
+    "sklearn",
+}
+EVERY_MODULE = """
+import importlib, pkgutil
+import dpgraph
+for found in pkgutil.walk_packages(dpgraph.__path__, "dpgraph."):
+    if found.name not in ("dpgraph.__main__", "dpgraph.sklearn"):  # the latter is there for nothing else
+        importlib.import_module(found.name)
+"""
+RUN = "from dpgraph.__main__ import main; assert main({arguments!r}) == 0"
+
+
+def loaded(code):
+    """Those of HEAVY, and all modules of dpgraph, that are loaded after `code` ran in a fresh process."""
+    code += "\nimport sys; print('LOADED', *sys.modules)"
+    done = programs.python("-c", code, check=True)
+    names = done.stdout.rpartition("LOADED")[2].split()
+    return HEAVY & set(names), {name for name in names if name.startswith("dpgraph")}
+
+
+def test_the_package_loads_nothing_heavy_and_none_of_its_modules():
+    assert loaded("import dpgraph") == (set(), {"dpgraph"})
+
+
+def test_the_version_is_told_without_a_command_and_its_libraries():
+    heavy, own = loaded("from dpgraph.__main__ import main; main(['--version'])")
+    assert heavy == set()
+    assert len(own) < 8, own
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_degrees_of_a_file_are_released_without_compiler_and_solvers(mechanism, tmp_path):
+    file = tmp_path / "graph.txt"
+    file.write_text("0 1\n1 2\n2 3\n")
+    arguments = ["degrees", str(file), "--epsilon", "1", "--delta", "1e-6", "--mechanism", mechanism]
+    assert loaded(RUN.format(arguments=arguments))[0] == {"numpy", "scipy"}
+
+
+def test_no_module_loads_an_extra_or_the_reference_of_a_test_when_it_is_imported():
+    assert not loaded(EVERY_MODULE)[0] & {"matplotlib", "opendp", "pandas", "pooch", "requests", "sklearn"}

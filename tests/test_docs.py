@@ -59,6 +59,16 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch, c
         assert page in SHORT or printed.count("\n") == shown.count("\n"), f"what this prints is not shown:\n{block}"
 
 
+def test_the_python_blocks_of_the_page_on_networkx_run_in_order():
+    settings, names = nx.config.backends.dpgraph, {}
+    try:
+        for block in re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "networkx.md").read_text(), re.DOTALL):
+            exec(compile(block, "networkx.md", "exec"), names)
+    finally:
+        settings.epsilon = settings.delta = settings.max_weight = None
+    assert len(names["budget"].report().entries) == 2
+
+
 #: Pages of ways in, and of what is not private.
 NO_THEOREM = ("datasets.md", "networkx.md", "sos.md", "distributed.md")
 
@@ -183,6 +193,24 @@ def test_no_sentence_about_measurements_has_a_number_that_is_in_no_table(tmp_pat
         assert len(claims.unclaimed("x.md", texts)) == found, sentence
 
 
+def test_what_the_page_of_statements_names_exists():
+    page = (REPOSITORY / "docs" / "statements.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+    assert len(named) >= 60
+    assert page.count("::") == len(named)
+    missing = [
+        f"{file}::{name}"
+        for file, name in named
+        if not name.startswith("test_")
+        or not re.search(rf"^def {name}\w*\(", (REPOSITORY / file).read_text(), re.MULTILINE)
+    ]
+    assert missing == []
+    functions = set(re.findall(r"`(private_\w+|max_\w+|perturb_and_project)", page))
+    assert functions <= set(dpgraph.__all__)
+    for module, name in re.findall(r"`(linear_queries|projections|sos|spectral)\.(\w+)", page):
+        assert hasattr(getattr(dpgraph, module), name), f"{module}.{name}"
+
+
 # --- the site ---------------------------------------------------------------------------------------------------------
 
 
@@ -257,3 +285,21 @@ def test_one_semantic_version_is_stated_everywhere():
     assert re.search(
         r"^## Unreleased|^## " + re.escape(version), (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
     )
+
+
+def test_workflows_run_targets_that_exist():
+    targets = set(re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE))
+    asked = set()
+    for path in (REPOSITORY / ".github" / "workflows").glob("*.yml"):
+        for job in yaml.safe_load(path.read_text())["jobs"].values():
+            runs = " ".join(step.get("run", "") for step in job["steps"])
+            named = re.findall(r"\bmake ((?:[\w-]+ ?)+?)(?= \w+=|$)", runs)
+            asked |= {target for words in named for target in words.split()}
+            asked |= set(job.get("strategy", {}).get("matrix", {}).get("target", []))
+    assert asked >= {"test", "demo", "release", "test-slow"}
+    assert asked <= targets
+
+
+def test_settings_of_services_are_yaml():
+    for path in [*(REPOSITORY / ".github").rglob("*.yml"), REPOSITORY / ".readthedocs.yaml"]:
+        assert isinstance(yaml.safe_load(path.read_text()), dict), path

@@ -141,7 +141,8 @@ def match_ends(
     else:
         u, v = where[tails], where[heads]
         kept = (u >= 0) & (v >= 0)
-    count = _outside(u, v)
+    marks = {"unknown": _UNKNOWN, "missing": _MISSING}
+    count = {name: int(np.count_nonzero((u == mark) | (v == mark))) for name, mark in marks.items()}
     close = _close(names, index, (tails, heads)) - int(np.count_nonzero(kept)) if count["unknown"] else 0
     # Rows that are to be dropped, but perhaps not those that are meant: nothing may be spent on what is left.
     doubtful = len(kept) > 0 and (not kept.any() or (close > 0 and rules.normalize is None))
@@ -178,12 +179,6 @@ def described(matched: Matched, **told: Any) -> EdgeSummary:
         sample=tuple((matched.vertices[i], matched.vertices[j]) for i, j in shown),
         **told,
     )
-
-
-def _outside(u: IntArray, v: IntArray) -> dict[str, int]:
-    """Rows with an unknown name, and rows that lack one."""
-    counted = {"unknown": _UNKNOWN, "missing": _MISSING}
-    return {name: int(np.count_nonzero((u == mark) | (v == mark))) for name, mark in counted.items()}
 
 
 def _close(names: Sequence[Any], index: dict[Any, int], ends: tuple[IntArray, IntArray]) -> int:

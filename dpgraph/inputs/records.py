@@ -91,11 +91,7 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
 
 
 def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
-    """Read every entry as the number of its value, in pieces of shape (at most 4096, n).
-
-    So the public number of columns says how much memory is taken, however many rows there are. Whatever is no declared
-    value is refused in the same words, which do not say where it stands.
-    """
+    """Read every entry as the number of its value, in pieces (at most 4096, n); others are refused in fixed words."""
     try:
         yield from _read_records(data, schema)
     except MemoryError:  # says nothing of the entries

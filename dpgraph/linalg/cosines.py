@@ -9,11 +9,7 @@ from dpgraph.typing import FloatArray
 
 
 def unit_rows(rows: Any, lengths: FloatArray | None = None) -> Any:
-    """Rows over their Euclidean lengths, or over other `lengths`, shape (n,): dense or sparse, as `rows` is.
-
-    A row of length 0 stays zero: it is similar to nothing, itself included. Own lengths are exact to rounding, however
-    small or large the entries are.
-    """
+    """Rows over their Euclidean lengths, exact to rounding, or over other `lengths`; a row of length 0 stays zero."""
     if lengths is None:
         rows = _scaled(rows)
         lengths = np.asarray(

@@ -180,10 +180,7 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
     def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues), or a larger one.
-
-        The quotient of a tiny number and a huge one may be 0 in floating point; the noise is not.
-        """
+        """Scale ``sensitivity / epsilon`` of a pure-DP release, or a larger one where that quotient underflows."""
         scale, share = max(sensitivity / epsilon, LEAST_SCALE), 0.0 if pairs.disjoint else epsilon / self.epsilon
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=share, pairs=pairs))
         return scale

@@ -9,12 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_positive
-from dpgraph.denoise.block_model import fit_tightness
+from dpgraph.denoise.block_model import Blocks, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
 from dpgraph.denoise.modularity import ends_of, sums_between
 from dpgraph.denoise.swaps import Goals, Roots
-from dpgraph.denoise.twins import Blocks, strength_for, stronger
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import Subgraphs

@@ -162,10 +162,7 @@ def _attribute_products(
 
 
 def sparsity_rows(basis: ParityBasis, k: int, t: int) -> scipy.sparse.csr_array:
-    """Rows r with r theta = E x_S (t - sum_i x_i) for conjunctions of order at most k - 1, lowest orders first.
-
-    Orders are left out when there would be more than :data:`SIDE_LIMIT` rows.
-    """
+    """Rows r, r theta = E x_S (t - sum_i x_i), of orders below k, the lowest first, up to :data:`SIDE_LIMIT`."""
     n = basis.sizes.size
     single = basis.codes[1 : n + 1]
     rows, columns, values = [], [], []

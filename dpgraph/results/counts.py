@@ -45,7 +45,7 @@ class PrivateCounts(TableResult):
         return f"PrivateCounts({found}, {self.mechanism!r}, {self.privacy!r})"
 
     def interval(self, pattern: str, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the exact count with probability at least `level`, whatever the graph.
+        """An interval, not below 0, that holds the exact count with probability at least `level`, whatever the graph.
 
         Where edges beyond a limit were left out it has no upper end: how many they are is not published.
 
@@ -58,7 +58,7 @@ class PrivateCounts(TableResult):
             raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
         noise, count = self.noise[pattern], self.counts[pattern]
         width = half_width(noise, 1 - check_level(level), pattern)
-        return count - width, math.inf if "edges_of_a_vertex" in noise else count + width
+        return max(count - width, 0.0), math.inf if "edges_of_a_vertex" in noise else max(count + width, 0.0)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``pattern``, ``count`` and ``std``."""

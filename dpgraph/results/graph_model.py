@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.denoise.block_model import draw_graph
+from dpgraph.denoise.block_model import Blocks, draw_graph, stronger
 from dpgraph.denoise.swaps import Goals, swapped
-from dpgraph.denoise.twins import Blocks, stronger
 from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -58,7 +57,7 @@ class PrivateGraphModel(TableResult):
         graphs have about as many `triangles`.
     parts, strength : int, float
         To reach `modularity`, drawn communities are split into so many parts each, and this part of all edges, in
-        [0, 1), is moved inside them (:mod:`dpgraph.denoise.twins`).
+        [0, 1), is moved inside them (:mod:`dpgraph.denoise.block_model`).
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
     """

@@ -366,7 +366,7 @@ def worst_product(E: np.ndarray, radii: np.ndarray, rng: np.random.Generator, ra
     best = 0.0
     for _ in range(2):
         U = rng.normal(size=(len(E), rank))
-        for _ in range(20):
+        for _ in range(8):
             for i in range(len(E)):
                 row = square[i] @ U - square[i, i] * U[i]
                 length = np.linalg.norm(row)

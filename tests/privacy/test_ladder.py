@@ -225,6 +225,12 @@ def test_intervals_hold_the_exact_counts_as_often_as_they_say():
         assert inside >= 22, mechanism  # of 32; 28.8 are promised, and fewer than 22 happen once in 2,000
 
 
+def test_an_interval_says_no_negative_number_of_copies():
+    counted = [dpgraph.private_subgraph_counts(nx.empty_graph(5), "triangle", epsilon=1.0, rng=s) for s in range(20)]
+    assert min(each.counts["triangle"] for each in counted) < 0  # the noise has mean 0
+    assert all(each.interval("triangle", 1 - 1e-9)[0] == 0 for each in counted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_intervals_of_wide_ladders_miss_three_to_seven_per_cent(epsilon):

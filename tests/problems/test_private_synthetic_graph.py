@@ -6,10 +6,9 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import draw_graph, fit_tightness
+from dpgraph.denoise.block_model import Blocks, draw_graph, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
 from dpgraph.denoise.swaps import Goals, Roots, swapped
-from dpgraph.denoise.twins import Blocks, strength_for, stronger
 from dpgraph.linalg.subgraphs import Subgraphs
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.denoise.block_model import Blocks
 from dpgraph.denoise.swaps import Goals
-from dpgraph.denoise.twins import Blocks
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph

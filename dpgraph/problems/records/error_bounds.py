@@ -98,12 +98,8 @@ def _reconstruction_bound(columns: FloatArray, epsilon: float, delta: float, rec
     for k, error in _bit_errors(epsilon, delta):
         size = columns.shape[1] if records is None else min(columns.shape[1], records // k)
         errors[size] = max(errors.get(size, 0.0), error)
-    traces = ((v, _least_trace(columns[:, :size])) for size, v in errors.items() if size and v)
-    return math.sqrt(max((v * trace for v, trace in traces), default=0.0))
-
-
-def _least_trace(columns: FloatArray) -> float:
-    return trace_factorization(QueryMatrix(columns).row_space.columns).lower_bound
+    spaces = ((v, QueryMatrix(columns[:, :size]).row_space) for size, v in errors.items() if size and v)
+    return math.sqrt(max((v * trace_factorization(space.columns).lower_bound for v, space in spaces), default=0.0))
 
 
 def _bit_errors(epsilon: float, delta: float) -> Iterator[tuple[int, float]]:

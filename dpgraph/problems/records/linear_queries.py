@@ -154,7 +154,9 @@ def private_linear_queries(  # noqa: PLR0913
     """
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
-    shape = _histogram_shape(x, matrix.shape[1])
+    shape, N = public_shape(x, dimensions=1), matrix.shape[1]
+    if shape != (N,):
+        raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
@@ -323,9 +325,3 @@ def _check_options(sparse: str | bool, records: float | None, adjacency: str) ->
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
     if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:
         raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
-
-
-def _histogram_shape(x: ArrayLike, N: int) -> tuple[int, ...]:
-    if (shape := public_shape(x, dimensions=1)) != (N,):
-        raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
-    return shape

@@ -103,11 +103,6 @@ def recursive_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encodin
     return Encoding("ellipsoid", encode, (space.basis @ V) * s, adjacency, centre)
 
 
-def _ellipsoid(columns: FloatArray, centre: FloatArray | None) -> Ellipsoid:
-    """Minimum-volume ellipsoid of the columns: around the origin, or around any point once they have been centred."""
-    return minimum_volume_ellipsoid(columns.T, symmetric=centre is None, tol=ELLIPSOID_TOLERANCE)
-
-
 def root_of(ellipsoid: Ellipsoid) -> FloatArray:
     """H^{-1/2}: it maps the unit ball to the ellipsoid around the origin."""
     eigenvalues, V = scipy.linalg.eigh(ellipsoid.matrix)
@@ -123,7 +118,8 @@ def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list
     radii: list[float] = []
     while remaining.shape[1] > 0:
         points = remaining.T @ columns
-        ellipsoid = _ellipsoid(points, centre)
+        # Around the origin, or around any point once the columns have been centred.
+        ellipsoid = minimum_volume_ellipsoid(points.T, symmetric=centre is None, tol=ELLIPSOID_TOLERANCE)
         points = points - ellipsoid.center[:, None]
         eigenvalues, axes = scipy.linalg.eigh(ellipsoid.matrix)
         # Eigenvalues increase, so axes come longest first.
@@ -206,11 +202,6 @@ class KNormNoise:
     """
 
 
-def _draws_exactly(A: QueryMatrix, adjacency: str) -> bool:
-    most = _MOST_REPLACED if adjacency == "replace" else _MOST_COLUMNS
-    return A.shape[1] <= most and A.row_space.rank <= _MOST_RANK
-
-
 def _k_norm_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     if not fits_shaping(A):
         raise InvalidParameterError(
@@ -222,7 +213,8 @@ def _k_norm_encodings(A: QueryMatrix, adjacency: str) -> list[Encoding]:
     found = [replace(ellipsoid, name="k-norm", law="k-norm", hull=Ball(ellipsoid.encode.shape[0]))]
     if adjacency != "replace" and A.row_space.rank == A.shape[1]:
         return [*found, replace(cells_encoding(A, adjacency), name="k-norm")]
-    if not _draws_exactly(A, adjacency):
+    most = _MOST_REPLACED if adjacency == "replace" else _MOST_COLUMNS
+    if A.shape[1] > most or A.row_space.rank > _MOST_RANK:
         return found
     space, centre = centred_space(A, adjacency)
     points = space.columns.T

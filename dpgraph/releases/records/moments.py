@@ -97,10 +97,7 @@ def grid_records(rows: FloatArray) -> FloatArray:
 
 
 def integer_gram(records: FloatArray) -> IntegerArray:
-    """Exact sum of x x' over the rows x of :func:`grid_records`, in units of 2**-80: its upper triangle, row by row.
-
-    Arithmetic of Python integers takes most of the time of a covariance, so symmetric entries are made once.
-    """
+    """Exact sum of x x' over the rows of :func:`grid_records`, in units of 2**-80: its upper triangle, by rows."""
     d = records.shape[1]
     upper = np.triu_indices(d)
     total = np.zeros(len(upper[0]), dtype=np.object_)

@@ -13,7 +13,7 @@ Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test
 * sums of linear queries in floating point: linear queries, 333 (q).
 
 The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
-where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to
+where bounds are searched by themselves (:mod:`bound_attack`, test_attack.py, all q): weights rounded half to
 even (8), 1016; public and private scores rounded together (9), 14; a single query of ratio 1 (9), 4; the normal
 quantile (9), 1.
 
