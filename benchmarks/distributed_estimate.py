@@ -8,7 +8,6 @@ writes ``results/distributed_estimate.md``, and measures again what the client n
 from __future__ import annotations
 
 import csv
-import os
 import time
 from dataclasses import dataclass
 
@@ -55,7 +54,6 @@ def client_seconds(m: int = 10_000_000) -> tuple[float, float]:
 
     import dpgraph
 
-    os.environ["DASK_DISTRIBUTED__P2P__COMM__BUFFER"] = "64 MiB"
     options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": ":0"}
     sizes, spent = (3 * m // 10, m), []
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, direct_to_workers=True):

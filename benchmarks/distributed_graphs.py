@@ -80,7 +80,6 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
     """A release on two workers, and the peak memory of the larger one."""
 
     def run() -> tuple[str, float, float]:
-        os.environ["DASK_DISTRIBUTED__P2P__COMM__BUFFER"] = "64 MiB"  # of the memory of a worker, 1 GiB by default
         import distributed
 
         import dpgraph

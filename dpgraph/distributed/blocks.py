@@ -24,9 +24,6 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 #: Entries of a block that are multiplied at a time.
 _CHUNK = 2**22
 
-#: Type of a column of packed numbers, whose lengths may add up to more than 2**31.
-BYTES = "large_binary[pyarrow]"
-
 
 class Rows(NamedTuple):
     """Rows of a matrix: the number of entries of each, their columns in increasing order, and their weights."""
@@ -82,7 +79,8 @@ class Edges:
     target: str
     weight: str | None
     directed: bool  # a pair gets the heavier of its two (summed) arcs
-    blocks: int  # row r is row r // blocks of block r % blocks
+    blocks: int = 1  # row r is row r // blocks of block r % blocks
+    groups: int = 1  # block b is of group b % groups, which one worker builds
 
     def read(self, table: Any, labels: Any) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
         """Rows and columns of all edges of a table, their weights, and which of them are well formed."""
@@ -109,30 +107,40 @@ class Edges:
         valid = self.read(table, labels)[3]
         return valid.size, int(np.count_nonzero(~valid)), int(np.argmin(valid)) if valid.size else 0
 
-    def arcs(self, table: Any, labels: Any) -> Any:
-        """Both arcs of each edge, packed in one row a block: what Dask sorts are a few rows and not the arcs.
+    def arcs(self, table: Any, labels: Any) -> tuple["Arcs", ...]:
+        """Both arcs of each edge, for each group of blocks.
 
-        An arc is a number that stands for its row, column and direction. Beside those of the first block it says how
-        many rows are malformed.
+        An arc is a number that stands for its row, column and direction.
         """
         row, col, weights, valid = self.read(table, labels)
-        faults = np.zeros(self.blocks, dtype=np.int64)
-        faults[0] = np.count_nonzero(~valid)
+        faulty = not valid.all()
         valid &= row != col
         row, col, weights = row[valid], col[valid], weights[valid]
         rows, cols = np.concatenate([row, col]), np.concatenate([col, row])
-        backwards = np.repeat([0, int(self.directed)], row.size)
-        values = {"arcs": (rows // self.blocks * self.n + cols) * 2 + backwards}
-        if self.weight is not None:
-            values["weights"] = np.concatenate([weights, weights])
-        blocks = (rows % self.blocks).astype(np.min_scalar_type(self.blocks))
-        order, ends = np.argsort(blocks, kind="stable"), np.cumsum(np.bincount(blocks, minlength=self.blocks))[:-1]
-        pd = require("pandas")
-        packed = {
-            name: pd.array([part.tobytes() for part in np.split(value[order], ends)], dtype=BYTES)
-            for name, value in values.items()
-        }
-        return pd.DataFrame({"block": np.arange(self.blocks), "faults": faults, **packed})
+        numbers = (rows // self.blocks * self.n + cols) * 2
+        if self.directed:
+            numbers[row.size :] += 1
+        place = np.concatenate([np.arange(self.blocks)[group :: self.groups] for group in range(self.groups)])
+        where = np.argsort(place).astype(np.min_scalar_type(self.blocks))[rows % self.blocks]
+        order, counts = np.argsort(where, kind="stable"), np.bincount(where, minlength=self.blocks)
+        numbers, found = numbers[order], []
+        both = None if self.weight is None else np.concatenate([weights, weights])[order]
+        first = start = 0
+        for group in range(self.groups):
+            last = first + len(range(group, self.blocks, self.groups))
+            end = start + int(counts[first:last].sum())
+            part = None if both is None else both[start:end]
+            found.append(Arcs(counts[first:last], numbers[start:end], part, faulty=faulty and group == 0))
+            first, start = last, end
+        return tuple(found)
+
+    def build(self, parts: Sequence["Arcs"], group: int, grid: WeightGrid) -> list["Block"]:
+        """The blocks of a group, one after the other."""
+        faulty = any(part.faulty for part in parts)
+        return [
+            Block.build(*Arcs.joined(parts, k), self, number, grid, faulty=faulty and k == 0)
+            for k, number in enumerate(range(group, self.blocks, self.groups))
+        ]
 
 
 def _numbers(column: Any) -> FloatArray:
@@ -154,25 +162,33 @@ class Block:
         self._weights = rows.weights if isinstance(rows.weights, float) else _Stored(rows.weights)
 
     @classmethod
-    def build(cls, arcs: Any, edges: Edges, number: int, grid: WeightGrid) -> "Block":
+    def build(
+        cls,
+        numbers: IntArray,
+        weights: FloatArray | None,
+        edges: Edges,
+        number: int,
+        grid: WeightGrid,
+        *,
+        faulty: bool,
+    ) -> "Block":
         """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
-        numbers = np.frombuffer(b"".join(arcs["arcs"]), dtype=np.int64)
-        if edges.weight is None:
+        if weights is None:
             numbers, counts = np.unique(numbers, return_counts=True)
             sums = counts.astype(np.float64)
         else:
-            weights = np.frombuffer(b"".join(arcs["weights"]))
             order = np.lexsort((weights, numbers))  # so that both ends of an edge add up in one order
             with np.errstate(over="ignore"):  # infinity is capped; a worker is in no private call, and would warn
                 numbers, sums = _grouped(numbers[order], weights[order], np.add)
         pairs, heavier = _grouped(numbers // 2, sums, np.maximum)
         rounded = grid.round(heavier)
         pairs, rounded = pairs[rounded > 0], rounded[rounded > 0]
-        lengths = np.bincount(pairs // edges.n, minlength=len(range(number, edges.n, edges.blocks)))
+        rows, columns = np.divmod(pairs, edges.n)
+        lengths = np.bincount(rows, minlength=len(range(number, edges.n, edges.blocks)))
         same = rounded.size == 0 or bool(np.all(rounded == rounded[0]))
-        columns: Any = (pairs % edges.n).astype(np.int32 if edges.n < 2**31 else np.int64)
+        columns = columns.astype(np.int32 if edges.n < 2**31 else np.int64)
         kept = Rows(lengths, columns, (float(rounded[0]) if rounded.size else 1.0) if same else rounded)
-        return cls(kept, faulty=bool(np.sum(arcs["faults"])))
+        return cls(kept, faulty=faulty)
 
     def __reduce__(self) -> tuple[Any, ...]:
         weights = self._weights if isinstance(self._weights, float) else np.array(self._weights.array)
@@ -240,6 +256,37 @@ class _Stored:
     def give_back(self) -> None:
         """Keep no page in memory that was read."""
         self._pages.madvise(mmap.MADV_DONTNEED)
+
+
+class Arcs:
+    """Arcs of a piece of a table in the rows of a group of blocks, one block after another, in a file without a name.
+
+    `faulty` says of the first group whether rows of the piece were malformed.
+    """
+
+    def __init__(self, counts: IntArray, numbers: IntArray, weights: FloatArray | None, *, faulty: bool) -> None:
+        self.faulty, self._ends = faulty, np.concatenate([[0], np.cumsum(counts)])
+        self._columns = [_Stored(column) for column in (numbers, weights) if column is not None]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        numbers, weights = self._of(slice(None)) if len(self._columns) > 1 else (*self._of(slice(None)), None)
+        return partial(Arcs, faulty=self.faulty), (np.diff(self._ends), numbers, weights)
+
+    def __sizeof__(self) -> int:
+        return int(self._ends.nbytes)
+
+    def _of(self, places: slice) -> list[Any]:
+        found = [column.array[places].copy() for column in self._columns]
+        for column in self._columns:
+            column.give_back()
+        return found
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Arcs]", k: int) -> tuple[IntArray, FloatArray | None]:
+        """Those of the k-th block of the group, from all pieces."""
+        found = [part._of(slice(part._ends[k], part._ends[k + 1])) for part in parts]  # noqa: SLF001
+        numbers, *weights = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        return numbers, weights[0] if weights else None
 
 
 def _folder() -> str | None:

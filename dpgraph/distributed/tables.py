@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from dpgraph.distributed.blocks import BYTES, Block, Edges, faulty
+from dpgraph.distributed.blocks import Edges, faulty
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
@@ -101,20 +102,20 @@ class EdgeTable:
         return kept
 
     def _sorted(self, weight: str | None, grid: WeightGrid, directed: bool) -> Blocks:
-        client, n = _client(), len(self.nodes)
-        columns = [self.source, self.target, *([] if weight is None else [weight])]
-        parts = self._parts(columns)
-        table = require("dask.dataframe").concat([part for _, part in parts]) if len(parts) > 1 else parts[0][1]
-        least = min(2 * sum(client.nthreads().values()), n)  # public, as the number of blocks may not be
-        edges = Edges(n, self.source, self.target, weight, directed, min(max(2, table.npartitions, least), n))
+        client, n, delayed = _client(), len(self.nodes), require("dask").delayed
+        pieces = [piece for _, piece in self._pieces([self.source, self.target, *([] if weight is None else [weight])])]
+        threads = client.nthreads()
+        least = min(2 * sum(threads.values()), n)  # public, as the number of blocks may not be
+        blocks = min(max(2, len(pieces), least), n)
+        edges = Edges(n, self.source, self.target, weight, directed, blocks, min(len(threads), blocks))
         labels = None if self.numbered else self._labels()
-        meta = {"block": "int64", "faults": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
-        arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
-        shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
-        built = [
-            require("dask").delayed(Block.build, pure=False)(part, edges, number, grid)
-            for number, part in enumerate(shuffled.to_delayed())
-        ]
+        arcs = [delayed(edges.arcs, pure=False, nout=edges.groups)(piece, labels) for piece in pieces]
+        built: list[Any] = [None] * blocks
+        for group, home in zip(range(edges.groups), threads, strict=False):
+            with require("dask").annotate(workers=[home], allow_other_workers=True):
+                found = delayed(edges.build, pure=False)([parts[group] for parts in arcs], group, grid)
+                for k, number in enumerate(range(group, blocks, edges.groups)):
+                    built[number] = delayed(getitem, pure=False)(found, k)
         futures = client.compute(built)
         _wait(client, futures, "edges are sorted", least)
         return Blocks(client, futures, n)
@@ -126,16 +127,28 @@ class EdgeTable:
         """
         self.check_columns(weight)
         columns = [self.source, self.target, *([] if weight is None else [weight])]
-        edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False, blocks=1)
-        return self._fault(_client(), edges, None if self.numbered else self._labels(), self._parts(columns))
+        names, found = self._faults(weight, self._pieces(columns))
+        total = sum(faults for _, faults, _ in found)
+        if not total:
+            return None
+        first = next(k for k, (_, faults, _) in enumerate(found) if faults)
+        before = sum(found[k][0] for k in range(first) if names[k] == names[first])
+        return f"{total} rows, the first of them row {before + found[first][2] + 1} of {names[first]}"
 
     def summary(self) -> EdgeSummary:
         """Rows, kept and dropped ones: **exact, for the owner of the table only**."""
-        edges = Edges(len(self.nodes), self.source, self.target, None, directed=False, blocks=1)
-        labels, columns = None if self.numbered else self._labels(), [self.source, self.target]
-        found = self._faults(_client(), edges, labels, self._parts(columns, cleaned=False))
+        _, found = self._faults(None, self._pieces([self.source, self.target], cleaned=False))
         rows, dropped = (sum(counts[k] for counts in found) for k in (0, 1))
         return EdgeSummary(vertices=len(self.nodes), rows=rows, kept=rows - dropped, dropped=dropped)
+
+    def _faults(self, weight: str | None, pieces: list[tuple[str, Any]]) -> tuple[list[str], Any]:
+        """The names of the pieces, and numbers of rows and of malformed ones, and the first of these, in each."""
+        delayed, client = require("dask").delayed, _client()
+        edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False)
+        labels = None if self.numbered else self._labels()
+        tasks = client.compute([delayed(edges.faults, pure=False)(piece, labels) for _, piece in pieces])
+        names = [name for name, _ in pieces]
+        return names, _wait(client, tasks, "rows are checked", len(set(names)), gather=True)
 
     def _labels(self) -> Any:
         """The vertices as an index of pandas on the workers."""
@@ -147,43 +160,39 @@ class EdgeTable:
             raise InvalidParameterError("two vertices in nodes= are the same name by normalize=; normalize less")
         return names
 
-    def _parts(self, columns: list[str], *, cleaned: bool = True) -> list[tuple[str, Any]]:
-        """Dask dataframes, each with what an error calls it; `cleaned` without the rows that are to be dropped."""
-        parts = self._read_parts(columns)
+    def _pieces(self, columns: list[str], *, cleaned: bool = True) -> list[tuple[str, Any]]:
+        """Tasks that read a piece each, and what an error calls it; `cleaned` without rows that are to be dropped."""
+        pieces = self._read_pieces(columns)
         if self.rules == PLAIN:
-            return parts
-        edges = Edges(len(self.nodes), self.source, self.target, None, directed=False, blocks=1)
-        labels = None if self.numbered else self._names()
+            return pieces
+        edges = Edges(len(self.nodes), self.source, self.target, None, directed=False)
+        labels, clean = None if self.numbered else self._labels(), require("dask").delayed(_cleaned, pure=False)
         drop = cleaned and self.rules.unknown == "drop"
-        form = {"enforce_metadata": False}
-        return [(name, part.map_partitions(_cleaned, edges, labels, self.rules, drop, **form)) for name, part in parts]
+        return [(name, clean(piece, edges, labels, self.rules, drop)) for name, piece in pieces]
 
-    def _read_parts(self, columns: list[str]) -> list[tuple[str, Any]]:
+    def _read_pieces(self, columns: list[str]) -> list[tuple[str, Any]]:
         if not isinstance(self.frame, list):
-            return [("the table", self.frame[columns])]
-        dd = require("dask.dataframe")
-        readers = {
-            ".parquet": lambda file: dd.read_parquet(file, columns=columns, split_row_groups=True),
-            ".csv": lambda file: dd.read_csv(file, usecols=columns, dtype=str),
-        }
-        return [(file.name, readers[file.suffix](file)) for file in self.frame]
+            return [("the table", piece) for piece in self.frame[columns].to_delayed()]
+        pieces: list[tuple[str, Any]] = []
+        for file in self.frame:
+            if file.suffix == ".csv":
+                read: list[Any] = require("dask.dataframe").read_csv(file, usecols=columns, dtype=str).to_delayed()
+            else:
+                group = require("dask").delayed(_row_group, pure=False)
+                read = [group(file, k, columns) for k in range(_parquet(file).num_row_groups or 1)]
+            pieces += [(file.name, piece) for piece in read]
+        return pieces
 
-    def _faults(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> Any:
-        """Numbers of rows and of malformed ones, and the first of these, in each piece of the parts."""
-        delayed = require("dask").delayed
-        tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
-        return _wait(client, client.compute(tasks), "rows are checked", len(parts), gather=True)
 
-    def _fault(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> str | None:
-        """Where the first malformed row is, if there is one: the rule is that of one machine."""
-        names = [name for name, part in parts for _ in range(part.npartitions)]
-        found = self._faults(client, edges, labels, parts)
-        total = sum(faults for _, faults, _ in found)
-        if not total:
-            return None
-        first = next(k for k, (_, faults, _) in enumerate(found) if faults)
-        before = sum(found[k][0] for k in range(first) if names[k] == names[first])
-        return f"{total} rows, the first of them row {before + found[first][2] + 1} of {names[first]}"
+def _parquet(file: Path) -> Any:
+    return require("pyarrow.parquet").ParquetFile(file)
+
+
+def _row_group(file: Path, k: int, columns: list[str]) -> Any:
+    """A part of a file, which its writer has made small enough."""
+    with _parquet(file) as opened:
+        read = opened.read_row_group(k, columns) if opened.num_row_groups else opened.read(columns)
+        return read.to_pandas()
 
 
 def _cleaned(frame: Any, edges: Edges, labels: Any, rules: NameRules, drop: bool) -> Any:
@@ -213,7 +222,7 @@ def _beginning(file: Path) -> bytes:
 
 def _columns(file: Path) -> list[str]:
     if file.suffix == ".parquet":
-        return list(require("pyarrow.parquet").read_schema(file).names)
+        return list(_parquet(file).schema_arrow.names)
     return list(require("pandas").read_csv(file, nrows=0).columns)
 
 
