@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import scipy  # what is optimised with is imported when it is asked for
 
 from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
@@ -28,6 +27,7 @@ from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
 from dpgraph.sos.definiteness import there_is_time
 from dpgraph.sos.proofs import DualPoint, Inequality, Part
+from dpgraph.sos.quasi_newton import ENOUGH, SHORTER, SHORTEST, descent
 from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
@@ -38,6 +38,8 @@ _MOST_FOUND, _SHARE = 200_000, 3  # violated triangles that are compared, and ta
 _VIOLATED, _IDLE = 1e-3, 1e-7  # least violation, and largest multiplier that counts as none
 _WINDOW, _OUTLOOK = 3, 12  # rounds
 _ATTEMPTS = 8
+_FLAT = 1e-12  # slope, beside a diagonal of 1, of a minimum
+_ODD = 0x9E3779B97F4A7C15  # numbers rows: one of few that had the number of another would not be taken
 _COST_OF_EIGENVECTORS = 2.5  # they take as long as a Cholesky factorisation of so many times the order
 
 
@@ -174,23 +176,41 @@ def certified_bound(
 def _minimised(
     W: FloatArray, X: FloatArray, y: FloatArray, members: IntArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """One round: the next X, y and t."""
+    """One round: the next X, y and t. Steps of limited-memory BFGS on what is free, projected to t >= 0."""
     n, limits = len(W), _limits(members)
 
-    def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
+    def lagrangian(point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         y, t = point[:n], point[n:]
         positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
         moments = positive / _WEIGHT
-        value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.sum(positive * moments))
-        return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)])
+        value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.vdot(positive, moments))
+        return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)]), moments
 
-    bounds = scipy.optimize.Bounds(np.repeat([-np.inf, 0.0], [n, t.size]), np.inf)
-    found = scipy.optimize.minimize(
-        lagrangian, np.append(y, t), jac=True, method="L-BFGS-B", bounds=bounds,
-        options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY},
-    ).x  # fmt: skip
-    y, t = found[:n], np.maximum(found[n:], 0.0)
-    return _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X) / _WEIGHT, y, t
+    point, least = np.append(y, t), np.repeat([-np.inf, 0.0], [n, t.size])
+    value, slope, moments = lagrangian(point)
+    pairs: list[tuple[FloatArray, FloatArray]] = []
+    longer = 1.0  # as long as no curvature is seen
+    for _ in range(_STEPS):
+        free = (point > least) | (slope < 0.0)
+        steepest, length = np.where(free, slope, 0.0), 1.0
+        size = float(np.linalg.norm(steepest))
+        if size <= _FLAT:
+            break
+        first = longer / size
+        direction = np.where(free, descent(steepest, pairs, first), 0.0)
+        if float(slope @ direction) >= 0.0:
+            direction = -first * steepest
+        while length > SHORTEST:
+            at = np.maximum(point + length * direction, least)
+            reached, steeper, found = lagrangian(at)
+            if reached <= value + ENOUGH * float(slope @ (at - point)):
+                break
+            length *= SHORTER
+        else:
+            break
+        pairs, longer = [*pairs, (at - point, steeper - slope)][-_MEMORY:], 10.0 * longer
+        point, value, slope, moments = at, reached, steeper, found
+    return moments, point[:n], point[n:]
 
 
 def _dual_matrix(W: FloatArray, y: FloatArray, members: IntArray, t: FloatArray) -> FloatArray:
@@ -236,5 +256,6 @@ def _violated(X: FloatArray, known: IntArray) -> IntArray:
     order = np.argsort(np.where(rows == 0, n + 1, np.abs(rows)), axis=1, kind="stable")
     rows = np.take_along_axis(rows, order, axis=1)
     rows *= np.sign(rows[:, :1])  # of both signs, which say the same, one
-    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    numbers = rows @ (np.uint64(_ODD) ** np.arange(_LONGEST, dtype=np.uint64)).astype(np.int64)  # modulo 2**64
+    first = np.sort(np.unique(numbers, return_index=True)[1])
     return np.asarray(rows[first[first >= len(known)]])
