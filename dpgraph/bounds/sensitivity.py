@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from dpgraph.privacy.row_norm import RowNorm
 from dpgraph.typing import FloatArray
 
 
@@ -182,36 +181,27 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     return max_weight * entry
 
 
-def repeated_queries(size: float, norm: RowNorm, *, from_zero: bool) -> float:
-    """Sensitivity of repeated noisy queries of rows of A X, in a norm N for each row, summed over the rows.
+def repeated_queries(size: float) -> float:
+    """Change of all noisy queries of the rows of A X, X public, in the norm of their noise, when one edge changes: 2 s.
 
-    All queries of one row are (y, z), y the first one and z the others. Their noise is drawn at once, with density
-    proportional to exp(-N/s) for N(y, z) = a |y| + b max(max|z| - |y|, 0) (:class:`~dpgraph.privacy.row_norm.RowNorm`),
-    |.| a norm of one query, or such a norm up to a constant that is added to all its numbers; a + b = 1, a >= b (a = 1
-    where there are no others). `size` bounds |d|, d what an edge adds to a row in any one query: w in the sum of
-    absolute values for A X, X in the simplex. Where numbers of a row get independent noise, each is a row of its own,
-    and `size` is the sum, over these numbers, of the most that an edge changes each of them in any query: w for signs.
+    A row of A X is queried T times, and released with noise each time, while X changes. The noise of all queries of a
+    row is drawn at once, with density proportional to exp(-N/b), N(z) = max_t |z_t|
+    (:class:`~dpgraph.privacy.row_norm.RowNorm`), |.| a norm of one query, or such a norm up to a constant that is added
+    to all its numbers. `size` bounds |d|, d what an edge adds to a row in any one query: w in the sum of absolute
+    values for A X, X in the simplex. Where numbers of a row get independent noise, each is a row of its own, and `size`
+    is the sum, over these numbers, of the most that an edge changes each of them: w for signs.
 
-    *Theorem.* Let X be public at all times. Rows of A X are queried, and rows of X are set, each row as often as its
-    noise was drawn for. Let X_i be zero until row i has been queried once, or has given up its first query, for every
-    i (`from_zero`). If the noise of different rows is independent, and if rows are released up to a constant where |.|
-    does not see constants, all outputs together are (`size` / s)-DP, although X and the order of the rows depend on the
-    outputs before. Without that condition they are (2 a `size` / s)-DP.
+    *Theorem.* Let X be public at all times. If the noise of different rows is independent, and if rows are released up
+    to a constant where |.| does not see constants, all outputs together are (2 `size` / b)-DP, although X and the order
+    of the rows depend on the outputs before, and however often each row is queried.
 
-    *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all queries of a row, or one of queries up to
-    constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix the
-    outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact values but in
-    rows i and j. One of these differs by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most in
-    N, whatever the directions. Under the condition the other one differs by (0, z), b `size` at most: the one that was
-    queried first, when the other one was still zero, or that has given up its first query. The density of the outputs
-    is a product of conditional densities, which multiply, for each row, to the density of its noise at outputs minus
-    exact values. So the logarithms of those of both rows differ by at most a `size` / s and b `size` / s; a + b = 1.
-    With a single query one row does not change at all, and a = 1. Numbers with noise of their own change by at most
-    their part of `size`, and the parts add up. On a grid sums take the place of integrals. Where a = b = 1/2, 2 a = 1:
-    the condition is not needed.
-
-    *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and query both rows: both change by (w, ...,
-    w), at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single query.
+    *Proof.* N is a norm of all queries of a row, or one of queries up to constants, in which case outputs, noise and
+    densities are those of classes of rows that differ by constants. Fix the outputs, and with them X at all times.
+    Neighbours that differ in the edge {i, j} have the same exact values but in rows i and j, each of which differs by z
+    with |z_t| <= size for each t: by `size` at most in N, whatever the directions. The density of the outputs is a
+    product of conditional densities, which multiply, for each row, to the density of its noise at outputs minus exact
+    values. So the logarithms of those of both rows differ by at most size / b each. Numbers with noise of their own
+    change by at most their part of `size`, and the parts add up. On a grid sums take the place of integrals.
 
     *Rows or numbers.* If row j has label 1 when row i is first queried and label 2 when it is queried again, two
     numbers change by w in one query each: with independent noise they cost 2 w, as a row w (docs/proofs.md,
@@ -219,10 +209,10 @@ def repeated_queries(size: float, norm: RowNorm, *, from_zero: bool) -> float:
 
     For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
     privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
-    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier outputs, and the
-    nested balls, are proved here.
+    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier outputs is proved
+    here.
     """
-    return size * norm.edge(from_zero=from_zero)
+    return 2.0 * size
 
 
 def constraint_rows(max_weight: float, alphabet: int) -> float:

@@ -33,7 +33,7 @@ from dpgraph.privacy.grid import (
     split,
     sum_on_grid,
 )
-from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_rows
+from dpgraph.privacy.row_norm import RowNorm, ball_sizes, points
 from dpgraph.privacy.streams import stream_of
 from dpgraph.typing import FloatArray, IntArray
 
@@ -148,15 +148,14 @@ class NoiseSource:
         each number (:mod:`dpgraph.privacy.row_norm`). The noise is rounded to a grid whose step `unit` should be
         thousands of times smaller (:func:`~dpgraph.privacy.grid.query_grid`).
         """
-        rates = norm.first * unit / scale, norm.later * unit / scale
-        exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
         count = rows.size * (shape[1] // norm.ball.columns)
         if self.seeded:
-            first, radii = seeded_rows(count, norm, rates, self._generator)
+            sizes = np.rint(self._generator.gamma(norm.queries * norm.dimension + 1, size=count) * (scale / unit))
         else:
-            first, radii = nested_rows(count, norm, exponents, self.generator)
-        nested = NestedRows.of(shape, rows, norm.ball, first, radii)
-        return QueryNoise(self, norm, unit, scale, rows, nested)
+            sizes = ball_sizes(count, norm, math.floor(unit / scale * 2.0**EXPONENT_BITS), self.generator)
+        radii = np.zeros((shape[0], shape[1] // norm.ball.columns), dtype=np.int64)
+        radii[rows] = sizes.reshape(rows.size, -1)
+        return QueryNoise(self, norm, unit, scale, rows, radii)
 
     def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -237,49 +236,42 @@ class _Ahead:
 class QueryNoise:
     """Noise for several queries of the same rows: one vector of noise a row, or a number; each query uses a part.
 
-    Use :meth:`NoiseSource.queries`. The later parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`),
-    whose size is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are
-    needed. Rows may be released up to a constant.
+    Use :meth:`NoiseSource.queries`. The parts of a vector lie in one ball (:mod:`dpgraph.privacy.row_norm`), whose size
+    is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are needed. Rows
+    may be released up to a constant.
     """
 
     def __init__(
-        self,
-        source: NoiseSource,
-        norm: RowNorm,
-        unit: float,
-        scale: float,
-        rows: IntArray,
-        nested: NestedRows,
+        self, source: NoiseSource, norm: RowNorm, unit: float, scale: float, rows: IntArray, radii: IntArray
     ) -> None:
         self.norm, self.scale = norm, scale
-        self._source, self._unit, self._nested = source, unit, nested
-        self._left = np.zeros(len(nested.first), dtype=np.int64)
+        self._source, self._unit, self._radii = source, unit, radii
+        self._left = np.zeros(len(radii), dtype=np.int64)
         self._left[rows] = norm.queries
-        self._next, self._drawn = rows[:0], nested.first[:0]
+        self._next = rows[:0]
+        self._drawn = self._noise(self._next)
 
     def expect(self, rows: IntArray) -> None:
-        """Take note that these rows are read again next, a few at a time: :meth:`NoiseSource.expect_laplace`."""
+        """Take note that these rows are read next, a few at a time: :meth:`NoiseSource.expect_laplace`."""
         if not self._source.seeded:
-            self._next, self._drawn = rows, self._nested.first[:0]
+            self._next, self._drawn = rows, self._drawn[:0]
 
-    def first(self, rows: IntArray, values: FloatArray) -> FloatArray:
-        """Release the first query of `rows`: `values`, rounded to the grid, plus noise."""
-        if (self._left[rows] != self.norm.queries).any():
-            raise DPGraphError("internal error: a row has been read before its first query")
+    def read(self, rows: IntArray, values: FloatArray) -> FloatArray:
+        """Release one more query of `rows`: `values`, rounded to the grid, plus noise."""
         self._left[rows] -= 1
-        return self._release(values, self._nested.first[rows])
-
-    def later(self, rows: IntArray, values: FloatArray) -> FloatArray:
-        """Release a further query of `rows`. A row that has not been read yet forgoes its first query."""
-        self._left[rows] = np.minimum(self._left[rows], self.norm.queries - 1) - 1
         if (self._left[rows] < 0).any():
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
         if not np.array_equal(self._next[: rows.size], rows):
-            return self._release(values, self._nested.later(rows, self._source.generator))
+            return self._release(values, self._noise(rows))
         if len(self._drawn) < rows.size:
-            self._drawn = self._nested.later(self._next[: max(rows.size, _AT_ONCE)], self._source.generator)
+            self._drawn = self._noise(self._next[: max(rows.size, _AT_ONCE)])
         drawn, self._drawn, self._next = self._drawn[: rows.size], self._drawn[rows.size :], self._next[rows.size :]
         return self._release(values, drawn)
+
+    def _noise(self, rows: IntArray) -> IntArray:
+        """Noise for one more query of each of these rows."""
+        found = points(self.norm.ball, self._radii[rows].ravel(), self._source.generator)
+        return found.reshape(rows.size, self._radii.shape[1] * self.norm.ball.columns)
 
     def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
         add = self._source.on_grid_up_to_constants if self.norm.ball.shifts else self._source.on_grid

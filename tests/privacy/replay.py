@@ -211,18 +211,15 @@ class RecordedQueries:
 
     source: RecordingSource
     noise: QueryNoise
+    seen: set[int] = dataclasses.field(default_factory=set)
 
     def expect(self, rows: np.ndarray) -> None:
         self.noise.expect(rows)
 
-    def first(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return self._release(rows, values, self.noise.first(rows, values), first=True)
-
-    def later(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return self._release(rows, values, self.noise.later(rows, values), first=False)
-
-    def _release(self, rows: np.ndarray, values: np.ndarray, output: np.ndarray, *, first: bool) -> np.ndarray:
-        query = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
+    def read(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        output = self.noise.read(rows, values)
+        query = {"rows": np.array(rows), "first": self.seen.isdisjoint(rows.tolist()), "norm": self.noise.norm}
+        self.seen.update(rows.tolist())
         return self.source.release("K-norm", values, self.noise.scale, output, **query)
 
 
@@ -247,14 +244,12 @@ def query_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int,
     norm = releases[0].norm
     rows = np.unique(np.concatenate([release.rows for release in releases]))
     together = norm.ball != NUMBER
-    first, later = (np.zeros((rows.size, 1 if together else changes[0].shape[1])) for _ in range(2))
+    largest = np.zeros((rows.size, 1 if together else changes[0].shape[1]))
     for release, change in zip(releases, changes, strict=True):
-        largest, place = first if release.first else later, np.searchsorted(rows, release.rows)
+        place = np.searchsorted(rows, release.rows)
         sizes = size_of_rows(norm.ball, change)[:, None] if together else np.abs(change)
         largest[place] = np.maximum(largest[place], sizes)
-    ratio = norm.ratio if norm.queries > 1 else 0.0
-    norms = (first + ratio * np.maximum(later - first, 0.0)) / (1 + ratio)
-    return dict(zip(rows.tolist(), norms.sum(axis=1).tolist(), strict=True))
+    return dict(zip(rows.tolist(), largest.sum(axis=1).tolist(), strict=True))
 
 
 def size_of_rows(ball: UnitBall, rows: np.ndarray) -> np.ndarray:

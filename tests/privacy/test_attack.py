@@ -142,9 +142,9 @@ REGISTERED = {
     test_mutants.rows_of_products_taken_for_alike: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.basis_of_products_not_orthonormal: ("registry: private_low_rank", "line: product k", 20),
     test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
-    test_mutants.first_query_sees_rows_that_are_not_set: (
+    test_mutants.sweeps_steer_without_noise: (
         "registry: private_max_cut, mechanism=bounded-iterates",
-        "line: fields, k sweeps",
+        "outcome",
         20,
     ),
     test_mutants.log_coherence_at_half_its_bound: ("registry: private_coherence", "line: log-coherence", 100),
@@ -272,7 +272,7 @@ def test_no_bound_is_exceeded_and_each_is_nearly_attained(name):
     [
         (planted.half_to_even, "weight between grid points"),
         (planted.public_and_private_rounded_together, "noisy choice"),
-        (planted.every_norm_costs_the_envelope, "queries of a row"),
+        (planted.queries_of_one_end, "queries of a row"),
         (test_mutants.labels_by_themselves_at_the_price_of_one, "queries of labels"),
         (planted.normal_quantile, "good event"),
     ],

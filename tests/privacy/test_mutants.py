@@ -8,6 +8,7 @@ import functools
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -288,12 +289,13 @@ def rows_of_labels_at_half_their_price(monkeypatch):
 
 
 def queries_at_half_their_price(monkeypatch, *, of_numbers):
-    price = sensitivity.repeated_queries
+    def too_low(oracle, queries, epsilon):
+        law = query_law(oracle, queries, epsilon)
+        return dataclasses.replace(
+            law, sensitivity=law.sensitivity / (2 if (law.norm.ball == NUMBER) == of_numbers else 1)
+        )
 
-    def too_low(size, norm, *, from_zero):
-        return price(size, norm, from_zero=from_zero) / (2 if (norm.ball == NUMBER) == of_numbers else 1)
-
-    monkeypatch.setattr(sensitivity, "repeated_queries", too_low)
+    monkeypatch.setattr(degree_core, "query_law", too_low)
 
 
 def labels_by_themselves_at_the_price_of_one(monkeypatch):
@@ -323,18 +325,22 @@ def noise_of_queries_halved(monkeypatch):
     monkeypatch.setattr(NoiseSource, "queries", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
 
 
-def first_query_sees_rows_that_are_not_set(monkeypatch):
-    """As if they kept the first label: both ends of an edge read it in all sweeps."""
+def sweeps_steer_without_noise(monkeypatch):
+    """What is published of the fields is noisy, but rows are set by exact ones."""
     release = degree_core.release_repeated_sweeps
 
-    def guessed(iteration, *arguments, **options):
+    def exactly(iteration, *arguments, **options):
+        seen, response = {}, iteration.response
+
         def fields(block, X):
-            return iteration.oracle.fields(block, np.where(X == 0.0, 1.0, X))
+            seen["fields"] = iteration.oracle.fields(block, X)
+            return seen["fields"]
 
         oracle = dataclasses.replace(iteration.oracle, fields=fields)
-        return release(dataclasses.replace(iteration, oracle=oracle), *arguments, **options)
+        steered = SimpleNamespace(start=response.start, answer=lambda block, _, X: -np.sign(seen["fields"]))
+        return release(dataclasses.replace(iteration, oracle=oracle, response=steered), *arguments, **options)
 
-    monkeypatch.setattr(degree_core, "release_repeated_sweeps", guessed)
+    monkeypatch.setattr(degree_core, "release_repeated_sweeps", exactly)
 
 
 def too_few_answers_are_false(monkeypatch):
@@ -558,7 +564,7 @@ MUTANTS = {
     noise_of_queries_halved: (audit_check, TOGETHER),
     rows_of_labels_at_half_their_price: (replay_check, LABELS),
     labels_by_themselves_at_the_price_of_one: (replay_check, LABELS),
-    first_query_sees_rows_that_are_not_set: (replay_check, TOGETHER),
+    sweeps_steer_without_noise: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
     best_cut_is_drawn_at_twice_epsilon: (replay_check, BEST_CUT),

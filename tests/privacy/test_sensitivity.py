@@ -46,7 +46,7 @@ OWN_TESTS = {
     "general_log_coherence",
     "general_projector",
     "product_rounding",  # tests/mechanisms/test_noise_rounding.py
-    "repeated_queries",  # tests/privacy/test_query_norm.py, tests/privacy/test_row_norm.py
+    "repeated_queries",  # tests/privacy/test_row_norm.py
     "singular_projectors",
     "stability_steps",  # tests/spectral/test_stability.py
 }

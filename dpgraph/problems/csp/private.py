@@ -106,8 +106,8 @@ def private_max_2csp(  # noqa: PLR0913
     -----
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
-    (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all queries of repeated sweeps together have sensitivity w, or
-    2 w, in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
+    (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all queries of repeated sweeps together have sensitivity 2 w,
+    or 4 w, in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_queries`). "edge" is proved at
     :func:`dpgraph.releases.sweeps.iteration.label_iteration`. What a released assignment earns and what it leaves move
     by w together under "edge", else by 2 w (:func:`dpgraph.bounds.sensitivity.split_table`).
 

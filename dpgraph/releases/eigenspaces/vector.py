@@ -100,9 +100,8 @@ def release_leading_vector(
 
     Notes
     -----
-    *Guarantee.* Pure, for the part's epsilon. Products: :func:`~dpgraph.bounds.sensitivity.repeated_queries`, from a
-    start that is not zero: the norm is that of a cube, where this costs nothing more for two products or more, and
-    twice as much for a single one. Each iterate is divided by its (public) largest entry.
+    *Guarantee.* Pure, for the part's epsilon. Products: :func:`~dpgraph.bounds.sensitivity.repeated_queries`. Each
+    iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
     degrees, std = release_degrees(graph, call.part(COMMON.share))
@@ -127,20 +126,20 @@ def _iterate(
     graph: Graph, rows: FloatArray, start: FloatArray, iterations: int, steer: Steer | None, call: Call
 ) -> FloatArray:
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
-    norm = RowNorm(iterations, NUMBER, ratio=1.0)
+    norm = RowNorm(iterations, NUMBER)
     step, envelope, epsilon = query_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, call.epsilon)
-    moved = sensitivity.repeated_queries(envelope, norm, from_zero=False)
+    moved = sensitivity.repeated_queries(envelope)
     scale = call.at_epsilon(epsilon).scale(f"{iterations} products", moved, law="K-norm")
     everywhere = np.arange(graph.n_vertices)
     queries = call.noise.queries((graph.n_vertices, 1), everywhere, norm, step, scale)
-    variance = norm.variances(scale)[1]
+    variance = norm.variance(scale)
     Q = start / np.linalg.norm(start)
     seen = Products(Q, iterations)
     value = 0.0
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
         largest = float(np.abs(rows[:, None] * Q).max())
         exact = graph.multiply(np.rint(rows[:, None] * Q / (largest * _UNIT)) * _UNIT)
-        noisy = queries.later(everywhere, exact) if t else queries.first(everywhere, exact)
+        noisy = queries.read(everywhere, exact)
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))

@@ -14,14 +14,11 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, is_even, shrunken_degrees
-from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.noise import QueryNoise
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import (
     Core,
-    FieldOracle,
     Iteration,
     degree_order,
     number_of_queries,
@@ -90,16 +87,14 @@ def release_repeated_sweeps(
 
     Notes
     -----
-    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`, whose
-    condition :class:`PublicIterate` keeps: no row is set before its first query is released or given up. Fields of
-    core rows are about pairs inside the core only, because all other rows of the iterate are zero.
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`: the iterate is public.
+    Fields of core rows are about pairs inside the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
     law, generator, name = query_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
     scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
     drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
-    iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
-    scales = np.zeros(oracle.rows)
+    X, variance, scales = np.zeros((oracle.rows, oracle.columns)), law.norm.variance(scale), np.zeros(oracle.rows)
     scales[core.rows] = core.inside(variances)[core.rows]
     known = FieldTracker(scales, oracle.columns)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
@@ -107,56 +102,20 @@ def release_repeated_sweeps(
         rows = generator.permutation(core.rows) if t else core.rows
         blocks = row_blocks(rows, _BLOCKS) if t else row_blocks(rows)
         oracle.expect(blocks)
-        if t:
-            drawn.expect(rows)
+        drawn.expect(rows if t else rows[1:])
         for k, block in enumerate(blocks):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
             else:
-                known.observe(block, *iterate.read(block))
-                new = response.answer(block, known.signal_to_noise(block), iterate.X)
-            known.moved(block, new - iterate.X[block])
-            iterate.set(block, new)
+                known.observe(block, drawn.read(block, oracle.fields(block, X)), variance)
+                new = response.answer(block, known.signal_to_noise(block), X)
+            known.moved(block, new - X[block])
+            X[block] = new
         if revise is not None and t + 1 in questions:
-            revised = revise(iterate.X, known.mean, 1 / len(questions), f"after sweep {t + 1}")
-            if revised is not iterate.X:  # what was read of another iterate says nothing of this one
-                iterate.replace(revised)
-                known = FieldTracker(scales, oracle.columns)
-    return iterate.X, known.mean
-
-
-class PublicIterate:
-    """The public iterate X, zero at every row whose first query is still to come.
-
-    That is the condition of :func:`~dpgraph.bounds.sensitivity.repeated_queries`, and nothing else sets or reads rows:
-    X starts at zero, and a row that is set without having been read gives up its first query. `variances` are those
-    of a first query, and of a later one.
-    """
-
-    def __init__(self, oracle: FieldOracle, queries: QueryNoise, variances: tuple[float, float]) -> None:
-        self.X = np.zeros((oracle.rows, oracle.columns))
-        self._oracle, self._queries, self._variances = oracle, queries, variances
-        self._fresh = np.ones(oracle.rows, dtype=bool)
-
-    def read(self, block: IntArray) -> tuple[FloatArray, float]:
-        """Release the fields of `block`, rows that are all read for the first time or all again; also the variance."""
-        fresh = np.count_nonzero(self._fresh[block])
-        if 0 < fresh < block.size:
-            raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
-        self._fresh[block] = False
-        release = self._queries.first if fresh else self._queries.later
-        return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh else 1]
-
-    def set(self, block: IntArray, new: FloatArray) -> None:
-        """Set rows."""
-        self._fresh[block] = False
-        self.X[block] = new
-
-    def replace(self, X: FloatArray) -> None:
-        """Go on with another public iterate that is zero at rows whose first query is still to come."""
-        if X[self._fresh].any():
-            raise DPGraphError("internal error: a row would be set before its first query")
-        self.X = X
+            revised = revise(X, known.mean, 1 / len(questions), f"after sweep {t + 1}")
+            if revised is not X:  # what was read of another iterate says nothing of this one
+                X, known = revised, FieldTracker(scales, oracle.columns)
+    return X, known.mean
 
 
 # --- one sweep that reads every edge at one of its ends --------------------------------------------------------------

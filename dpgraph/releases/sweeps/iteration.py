@@ -144,23 +144,21 @@ class QueryLaw:
     epsilon: float
 
     @property
-    def mean_variance(self) -> float:
-        """Mean variance over all queries of a number."""
-        (first, later), count = self.norm.variances(self.sensitivity / self.epsilon), self.norm.queries
-        return (first + (count - 1) * later) / count
+    def variance(self) -> float:
+        """Of a number of a query."""
+        return self.norm.variance(self.sensitivity / self.epsilon)
 
 
 def query_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     """The noise of rows that are queried so often, for this pure epsilon.
 
-    Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
-    up to a constant is that in each of the other directions. Where the grid is coarser than the fields, rounding adds
-    at most a step to the change of each number: to the l1 norm of a row, or to its range, no more steps than it has
-    numbers.
+    The variance of a row that is released up to a constant is that in each of the other directions. Where the grid is
+    coarser than the fields, rounding adds at most a step to the change of each number: to the l1 norm of a row, or to
+    its range, no more steps than it has numbers.
     """
     norm = RowNorm(queries, oracle.sensitivity.ball)
     step, size, spent = query_grid(oracle.sensitivity.size, oracle.columns, oracle.unit, epsilon)
-    return QueryLaw(norm, step, sensitivity.repeated_queries(size, norm, from_zero=True), spent)
+    return QueryLaw(norm, step, sensitivity.repeated_queries(size), spent)
 
 
 def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float, *, even: bool) -> int:
@@ -181,7 +179,7 @@ def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon
     tables = not signs and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
     largest = (4.0 if tables else 1.0) * w**2 * degree / oracle.columns / 2
     counts = range(2, (1 if signs else 2) * SWEEPS.of_signs + 1)
-    quiet = [count for count in counts if query_law(oracle, count, epsilon).mean_variance <= largest]
+    quiet = [count for count in counts if query_law(oracle, count, epsilon).variance <= largest]
     return max(quiet, default=2 if signs else 0)
 
 

@@ -63,7 +63,9 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
         return np.array([special.gammainc(norm.dimension, norm.norm(z.ravel()))])
     if kind == "K-norm":
         rows = z.reshape(-1, norm.ball.columns)[:_MOST]
-        return _first_row(size_of_rows(norm.ball, rows), norm) if first else np.zeros(0)
+        return (
+            _query(size_of_rows(norm.ball, rows), norm) if first else np.zeros(0)
+        )  # others have the same sizes of balls
     if "nuclear" in kind or "wishart" in kind:
         return _matrix(kind, z)
     return np.zeros(0)
@@ -86,9 +88,8 @@ def _matrix(kind: str, z: np.ndarray) -> np.ndarray:
     return np.array([special.gammainc(D, max(parts) if "larger" in kind else sum(parts))])
 
 
-def _first_row(sizes: np.ndarray, norm: RowNorm) -> np.ndarray:
-    """Norm M of the first row, r - M integrated out of M^(D - 1) r^(m D) exp(-first M - later (r - M))."""
-    D, most = norm.dimension, (norm.queries - 1) * norm.dimension
-    j = np.arange(most + 1)
-    weights = special.softmax(special.gammaln(D + j) - special.gammaln(j + 1) + j * math.log(norm.ratio))
-    return np.asarray(weights @ special.gammainc((D + j)[:, None], norm.first * sizes))
+def _query(m: np.ndarray, norm: RowNorm) -> np.ndarray:
+    """P[M <= m] for the norm M of one query, uniform in a ball whose size r is Gamma(T D + 1): E min(1, (m/r)^D)."""
+    D, shape = norm.dimension, norm.queries * norm.dimension + 1
+    outside = np.exp(D * np.log(np.maximum(m, 1e-300)) + special.gammaln(shape - D) - special.gammaln(shape))
+    return np.asarray(special.gammainc(shape, m) + outside * special.gammaincc(shape - D, m))

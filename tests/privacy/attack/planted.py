@@ -11,14 +11,14 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
-from dpgraph.bounds import neighbours, stability
+from dpgraph.bounds import neighbours, sensitivity, stability
 from dpgraph.bounds.stability import DIRECTION
 from dpgraph.graph import WEIGHT_BITS, WeightGrid
 from dpgraph.linalg import eigen
 from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
-from dpgraph.privacy.row_norm import NUMBER, RowNorm
+from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import normalized
 from dpgraph.releases import totals as weights_module
@@ -177,9 +177,9 @@ def normal_quantile(patch: Patch) -> None:
     patch.setattr(ledger_module, "grid_quantile", lambda failure, **_: -float(ndtri(failure)))
 
 
-def every_norm_costs_the_envelope(patch: Patch) -> None:
-    """An edge costs the envelope, for any number of queries, ratio and start."""
-    patch.setattr(RowNorm, "edge", lambda self, *, from_zero: 1.0)
+def queries_of_one_end(patch: Patch) -> None:
+    """An edge is paid for at one of its ends."""
+    patch.setattr(sensitivity, "repeated_queries", lambda size: size)
 
 
 def noise_of_rows_halved(patch: Patch) -> None:
