@@ -13,13 +13,8 @@ Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test
 * sums of linear queries in floating point: linear queries, 333 (q).
 
 The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
-<<<<<<< HEAD
-where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to
-even (8), 1016; public and private scores rounded together (9), 14; queries paid for at one end (9), 1; the normal
-=======
 where bounds are searched by themselves (:mod:`bound_attack`, test_attack.py, all q): weights rounded half to
-even (8), 1016; public and private scores rounded together (9), 14; a single query of ratio 1 (9), 4; the normal
->>>>>>> main
+even (8), 1016; public and private scores rounded together (9), 14; queries paid for at one end (9), 1; the normal
 quantile (9), 1.
 
 Of tests/privacy/test_mutants.py a search finds every fault. Random inputs show those that test_attack.py lists as OLD.
