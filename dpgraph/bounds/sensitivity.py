@@ -182,7 +182,7 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
 
 
 def repeated_queries(size: float) -> float:
-    """Change of all noisy queries of the rows of A X, X public, in the norm of their noise, when one edge changes: 2 s.
+    """Change of all noisy queries of rows of A X, X public, in the norm of their noise, by one edge: twice `size`.
 
     A row of A X is queried T times, and released with noise each time, while X changes. The noise of all queries of a
     row is drawn at once, with density proportional to exp(-N/b), N(z) = max_t |z_t|

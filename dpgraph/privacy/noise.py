@@ -33,7 +33,7 @@ from dpgraph.privacy.grid import (
     split,
     sum_on_grid,
 )
-from dpgraph.privacy.row_norm import RowNorm, ball_sizes, points
+from dpgraph.privacy.row_norm import RowNorm, ball_sizes, uniform_rows
 from dpgraph.privacy.streams import stream_of
 from dpgraph.typing import FloatArray, IntArray
 
@@ -270,7 +270,7 @@ class QueryNoise:
 
     def _noise(self, rows: IntArray) -> IntArray:
         """Noise for one more query of each of these rows."""
-        found = points(self.norm.ball, self._radii[rows].ravel(), self._source.generator)
+        found = uniform_rows(self.norm.ball, self._radii[rows].ravel(), self._source.generator)
         return found.reshape(rows.size, self._radii.shape[1] * self.norm.ball.columns)
 
     def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:

@@ -166,8 +166,8 @@ def ball_sizes(count: int, norm: RowNorm, exponent: int, generator: np.random.Ge
     r"""The sizes of the balls that hold the noise of all T queries of `count` independent rows.
 
     Noise z has probability proportional to exp(-h max|z|) exactly, if each of z_1, ..., z_T is drawn uniformly from the
-    rows of norm r at most (:func:`points`), r its size. h > 0 is `exponent` in units of 2**-EXPONENT_BITS; it is fast
-    where h is much smaller than 1/(T D)^2, the noise being many steps wide.
+    rows of norm r at most (:func:`uniform_rows`), r its size. h > 0 is `exponent` in units of 2**-EXPONENT_BITS; it is
+    fast where h is much smaller than 1/(T D)^2, the noise being many steps wide.
 
     The weight of z is sum over r >= max|z| of e^(-h r) (1 - e^-h), so that of r is V(r)^T e^(-h r). A sum r of T D + 1
     geometric variables has weight C(r + T D, T D) e^(-h r). Of these the product of (r + i)/(r + t D + i) over t = 0,
@@ -189,7 +189,7 @@ def ball_sizes(count: int, norm: RowNorm, exponent: int, generator: np.random.Ge
     return sizes
 
 
-def points(ball: UnitBall, radii: IntArray, generator: np.random.Generator) -> IntArray:
+def uniform_rows(ball: UnitBall, radii: IntArray, generator: np.random.Generator) -> IntArray:
     """Uniform integer rows of these norms at most."""
     if ball == NUMBER:  # needs no proposals
         return generator.integers(-radii, radii + 1)[:, None]

@@ -16,7 +16,7 @@ from dpgraph.privacy import row_norm
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, ball_sizes, points
+from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, ball_sizes, uniform_rows
 from dpgraph.releases.sweeps.iteration import FieldOracle, RowSensitivity, query_law
 from tests.about import each
 from tests.privacy.attack.planted import noise_of_rows_halved
@@ -92,7 +92,7 @@ def test_rows_of_a_size_are_uniform_and_their_acceptance_counts_them(ball):
 @each("ball", [*BODIES, CrossPolytope(8, shifts=True), CrossPolytope(9, shifts=True), Range(7)], parts=2)
 def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(ball):
     draws, radius = 40_000, 1 << 30
-    rows = points(ball, np.full(draws, radius), rng(1)) / radius
+    rows = uniform_rows(ball, np.full(draws, radius), rng(1)) / radius
     rows = rows - rows.mean(axis=1, keepdims=True) * ball.shifts
     squares = np.sum(rows**2, axis=1) / (ball.columns - ball.shifts)
     assert abs(squares.mean() - ball.moment()) < 5 * squares.std() / math.sqrt(draws) + 1e-8
@@ -132,7 +132,7 @@ def test_queries_have_the_law_that_is_written_above_them(ball, queries, far):
     """Cells near the origin against the weights of all rows up to a distance beyond which nothing has weight."""
     h, draws = 0.9, 10_000
     radii = ball_sizes(draws, RowNorm(queries, ball), round(h * ONE), rng(3))
-    keys = zip(*(cells(points(ball, radii, rng(4 + t)), ball) for t in range(queries)), strict=True)
+    keys = zip(*(cells(uniform_rows(ball, radii, rng(4 + t)), ball) for t in range(queries)), strict=True)
     near = [tuple(row) for row in all_rows(ball, 1).tolist()]
     counts = dict.fromkeys(itertools.product(near, repeat=queries), 0)
     for key in keys:
