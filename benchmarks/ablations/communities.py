@@ -91,7 +91,6 @@ ABLATIONS: list[Ablation] = [
     numbers(T.COMMUNITIES, "1, as in the end", SWEPT, apart=1.0),
     numbers(T.COMMUNITIES, "0: all are swept", SWEPT, last=0.0),
     numbers(T.SYNTHESIS, "0.07, as communities", DRAWN, degree_share=0.07),
-    numbers(T.ANSWER_RULE, "2, as a cut", CHOSEN, communities=2),
-    numbers(T.ANSWER_RULE, "8, as of few vertices", CHOSEN, communities=8),
+    numbers(T.COMMUNITIES, "2, as a cut", CHOSEN, least_labels=2),
     numbers(T.ANSWER_RULE, "3, about", CHOSEN, edges_per_noise=3.0),
 ]  # fmt: skip
