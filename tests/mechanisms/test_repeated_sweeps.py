@@ -133,16 +133,6 @@ def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quiet_
     assert all(line.sensitivity == pytest.approx(2.0, rel=1e-4) for line in together)  # both ends, whatever k
 
 
-def test_a_planted_colouring_is_found_by_repeated_readings():
-    G = nx.complete_multipartite_graph(60, 60, 60)
-    for seed in range(3):
-        cut = dpgraph.private_max_k_cut(G, 3, epsilon=4.0, mechanism="bounded-iterates", rng=seed)
-        assert "K-norm" in {mechanism for _, mechanism in lines_of(cut)}
-        assert dpgraph.evaluate.csp_value(dpgraph.TwoCSP.from_networkx(G, "max-k-cut", 3), cut.labels) == pytest.approx(
-            G.number_of_edges()
-        )
-
-
 def test_a_whole_table_pays_for_the_range_of_its_rows_and_finds_hidden_labels_more_often():
     found = []
     for seed in range(4):
