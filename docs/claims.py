@@ -266,8 +266,8 @@ def cluster() -> Iterator[Claim]:
     )
     yield Claim(
         here,
-        f"A cut of 10⁸ edges takes {cut:.2f} times its processor time, communities {communities:.1f} times; the client, "
-        f"which holds vertices and no edges, needs {client:.1f} GB in place of {one:.0f}.",
+        f"A cut of 10⁸ edges takes {cut:.2f} times its processor time, communities {communities:.1f} times; the "
+        f"client, which holds vertices and no edges, needs {client:.1f} GB in place of {one:.0f}.",
         table,
     )
     small = [times(function, 10**6) for function in ("cut", "communities")]
