@@ -90,11 +90,6 @@ def test_unusual_results_still_give_a_picture(arguments):
     assert plot.figure_bytes(plot.plot_cut(result_with(**arguments))).startswith(PNG)
 
 
-def test_a_seeded_result_is_marked_in_the_picture():
-    assert "SEEDED" in texts(plot.plot_cut(result_with([0, 1], seeded=True)))
-    assert "SEEDED" not in texts(plot.plot_cut(result_with([0, 1])))
-
-
 def test_pictures_are_written_in_the_format_of_the_file_name():
     figure = plot.plot_cut(result_with([0, 1]))
     assert plot.figure_bytes(figure, ".pdf").startswith(b"%PDF")

@@ -20,16 +20,9 @@ from dpgraph.releases.sweeps.iteration import (
     FieldOracle,
     Iteration,
     RowSensitivity,
-    cut_iteration,
-    label_iteration,
-    number_of_queries,
-    repeated_core,
 )
-from dpgraph.tuning import SWEEPS
 from tests.about import each
 from tests.cut_labels import release_cut_labels
-
-EVEN = np.full(2000, 50.0)
 
 
 def open_call(epsilon, rng=0):
@@ -92,30 +85,6 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     assert (look.mechanism, look.pairs.disjoint, sweeps.pairs.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
     assert look.epsilon == pytest.approx(sweeps.epsilon)
-
-
-def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_budget_and_degree():
-    epsilons, degrees = (1e-7, 0.3, 1.0, 3.0, 50.0), (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4)
-    graph = open_graph(nx.empty_graph(20_000)).read()
-    for oracle in (cut_iteration(graph, balanced=False).oracle, label_iteration(graph, 1.0 - np.eye(3)).oracle):
-        counts = np.array([[number_of_queries(oracle, 1.0, d, e, even=False) for d in degrees] for e in epsilons])
-        assert set(np.unique(counts)) <= {0, *range(2, 2 * SWEEPS.of_signs + 1)}
-        assert counts.max() == (SWEEPS.of_signs if oracle.columns == 1 else 2 * SWEEPS.of_signs)
-        assert not counts[:, :2].any()
-        assert all(np.all(np.diff(counts, axis=axis) >= 0) for axis in range(2))
-        evenly = number_of_queries(oracle, 1.0, 50.0, 1.0, even=True)
-        assert evenly == (SWEEPS.of_signs if oracle.columns == 1 else counts[2, 4])
-
-
-def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
-    rng = np.random.default_rng(0)
-    degrees = 20 * (rng.pareto(2.0, size=1000) + 1)
-    core = repeated_core(degrees, 2.0, rng)
-    assert sorted(core.order.tolist()) == list(range(1000))
-    assert degrees[core.rows].min() >= degrees[core.others].max()
-    assert (degrees[core.rows] ** 2).sum() >= 0.95 * (degrees**2).sum()
-    assert degrees[core.rows[: core.size // 4]].mean() > 1.2 * degrees[core.rows].mean()
-    assert repeated_core(EVEN, 2.0, rng).size == EVEN.size
 
 
 @each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)

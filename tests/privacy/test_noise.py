@@ -178,10 +178,6 @@ def test_laplace_numbers_that_are_drawn_ahead_have_their_law():
     assert stats.chisquare(counts, DRAWS * masses).pvalue > REJECT
 
 
-def test_cryptographic_sources_have_their_own_keys():
-    assert len({key_of(noise_source(None)) for _ in range(50)}) == 50
-
-
 # --- laws ------------------------------------------------------------------------------------------------------
 
 

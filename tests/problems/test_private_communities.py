@@ -116,18 +116,6 @@ def test_weights_count():
     assert bounds == {4.0, 2.0}
 
 
-@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 1e4])
-@pytest.mark.parametrize(
-    "graph", [nx.empty_graph(1), nx.path_graph(2), nx.empty_graph(40), nx.complete_graph(9)], ids=str
-)
-def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
-    for communities in ("auto", 1, len(graph)):
-        found = dpgraph.private_communities(graph, epsilon=epsilon, communities=communities, rng=0)
-        assert set().union(*found.communities) == set(graph)
-        assert all(found.communities)
-        assert found.block_weights.shape == (len(found.communities),) * 2
-
-
 @pytest.mark.parametrize(
     ("degree", "sweeps", "core"),
     [(10, 1, ""), (30, 2, "labels, core"), (160, 3, "adjacency bits")],
