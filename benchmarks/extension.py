@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import markdown_table, real_graph
-from dpgraph.linalg.subgraphs import cycle_count, oriented, ranked, triangle_count
+from dpgraph.linalg.subgraphs import Ranked, cycle_count, ranked, triangle_count
+from dpgraph.threads import NEVER
 
 RESULTS = Path(__file__).parent / "results" / "extension.md"
 PACKAGE = Path(__file__).resolve().parents[1] / "dpgraph"
@@ -99,9 +100,8 @@ def kernels() -> tuple[int, int]:
 def inputs() -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     A = real_graph("ca-AstroPh").tocsr()
     indptr, indices = A.indptr.astype(np.int32), A.indices.astype(np.int32)
-    place, *rows = ranked(indptr, indices, np.argsort(-np.diff(indptr), kind="stable"))
-    start, higher = oriented(*rows)
-    return (start.astype(np.int64), higher.astype(np.int64)), (indptr, indices, -place.astype(np.int64))
+    rows = Ranked(*ranked(indptr, indices, np.argsort(-np.diff(indptr), kind="stable"), NEVER))
+    return (rows.start, rows.higher.astype(np.int64)), (indptr, indices, -rows.rank.astype(np.int64))
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """How long the first answer takes, import included: every public function and command in a fresh process.
 
 ``python benchmarks/first_call.py [--vertices 34 300] [--before CHECKOUT] [name ...]`` writes processor seconds with an
-empty cache of compiled code, and with the cache that this call has left behind, to ``results/first_call.md``. Other
-rows stay. ``--before`` measures another checkout, and fills the columns that say what it took.
+empty cache of compiled code, and with a cache that has all that is needed, to ``results/first_call.md``. Other rows
+stay. ``--before`` measures another checkout, and fills the columns that say what it took.
 """
 
 import argparse
@@ -114,6 +114,19 @@ def seconds(code: str, cache: str, checkout: Path) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
+def cold_and_warm(code: str, checkout: Path) -> tuple[float, float]:
+    """Seconds with an empty cache, and of a call that finds all that it needs. Noise may choose what is compiled.
+
+    So the call is repeated until it has compiled nothing; cold is the longest before.
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        times, kept = list[float](), [-1]
+        while len(times) < 2 or kept[-1] > kept[-2]:
+            times.append(seconds(code, cache, checkout))
+            kept.append(sum(1 for _ in Path(cache).rglob("*.nbc")))
+        return max(times[:-1]), times[-1]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--vertices", type=int, nargs="+", default=SIZES)
@@ -130,8 +143,7 @@ def main() -> None:
             file = write_inputs(n, os.path.join(folder, "graph.txt"))
             for name in asked.names or CALLS:
                 code = program(name, n, file)
-                with tempfile.TemporaryDirectory() as cache:
-                    cold, warm = (f"{seconds(code, cache, checkout):.2g}" for _ in range(2))
+                cold, warm = (f"{time:.2g}" for time in cold_and_warm(code, checkout))
                 row = rows.setdefault((name, f"{n:,}"), ["", "", "", ""])
                 row[0 if asked.before else 1], row[2 if asked.before else 3] = cold, warm
                 order = {key: place for place, key in enumerate((c, f"{s:,}") for s in SIZES for c in CALLS)}
