@@ -20,6 +20,7 @@ class Common:
     """What several releases have in common."""
 
     share: float = 0.05  # Share for what stands beside the main release: degrees, a density, weights of candidates
+    total: float = 0.005  # Share for a total weight, or for a bit that says which way to take
     clear: float = 4.0  # Numbers that differ by so many standard deviations of their noise are different; > 0
 
 
@@ -81,8 +82,9 @@ class AnswerRule:
 
     # The edges of a vertex times the number of labels less one are so many times the variance of its answers; > 0
     edges_per_noise: float = 5 / 3
-    communities: int = 3  # Communities count as so many labels; >= 3
-    even_communities: int = 8  # As so many where degrees are even: no vertex of many edges begins a community
+    # Communities count as the fewest labels of their sweeps, and as so many where degrees are even: no vertex of many
+    # edges begins a community there
+    even_communities: int = 8
 
 
 @dataclass(frozen=True)
@@ -153,15 +155,11 @@ class StabilityTest:
 class Embedding:
     """Private embeddings: shares and guesses (problems.embedding)."""
 
-    total_share: float = 0.005  # Share for the total weight, or for the bit that says whether degrees are uneven
     # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
     side_share: float = 0.02
     # regularization="auto" is this many average degrees, for products of a single vector 2 epsilon times as many, up to
     # four times; > 0. Large values make all rows alike
     regularization: float = 16.0
-    # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
-    little_noise: float = 0.012
-    answers_find: float = 2.2  # Answers if theirs is; > 0
 
 
 @dataclass(frozen=True)

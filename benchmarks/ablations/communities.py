@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -85,13 +86,17 @@ ABLATIONS: list[Ablation] = [
     numbers(T.COMMUNITIES, "0: none reads first", SWEPT, head=0.0),
     numbers(T.COMMUNITIES, "6", SWEPT, signal_per_label=6.0),
     numbers(T.COMMUNITIES, "25", SWEPT, signal_per_label=25.0),
-    numbers(T.COMMUNITIES, "2", SWEPT, least_labels=2),
+    numbers(T.COMMUNITIES, "2, as a cut", (*SWEPT, *CHOSEN), least_labels=2),
     numbers(T.COMMUNITIES, "100", SWEPT, most_labels=100),
     numbers(T.COMMUNITIES, "0.2, as a synthetic graph", SWEPT, degree_share=0.2),
     numbers(T.COMMUNITIES, "1, as in the end", SWEPT, apart=1.0),
     numbers(T.COMMUNITIES, "0: all are swept", SWEPT, last=0.0),
+    numbers(T.COMMUNITIES, "infinity: two sweeps", SWEPT, third_sweep=math.inf),
+    numbers(T.COMMUNITIES, "infinity: no pair is answered", SWEPT, core_ratio=math.inf),
+    numbers(T.COMMUNITIES, "0.05, as elsewhere", SWEPT, block_share=0.05),
     numbers(T.SYNTHESIS, "0.07, as communities", DRAWN, degree_share=0.07),
-    numbers(T.ANSWER_RULE, "2, as a cut", CHOSEN, communities=2),
-    numbers(T.ANSWER_RULE, "8, as of few vertices", CHOSEN, communities=8),
+    numbers(T.SYNTHESIS, "0.06, as triangles", DRAWN, tails=0.06),
+    numbers(T.SYNTHESIS, "0.05, as elsewhere", DRAWN, number=0.05),
+    numbers(T.ANSWER_RULE, "as where they are not", CHOSEN, even_communities=T.COMMUNITIES.least_labels),
     numbers(T.ANSWER_RULE, "3, about", CHOSEN, edges_per_noise=3.0),
 ]  # fmt: skip

@@ -127,10 +127,6 @@ STABLE = tuple(
     for epsilon in epsilons
 )
 BY_RANK = tuple(space(make, 2, epsilon, "coherence") for make in (GAPS, BLOCKS) for epsilon in (2.0, 4.0))
-ANSWERS = tuple(
-    space(make, rank, epsilon, "randomized-response")
-    for make, rank, epsilon in ((HEAVY, 2, 1.0), (THREE, 3, 1.5), (MAIL, 2, 2.0), (HIDDEN, 1, 3.0), (COLLEGE, 2, 6.0))
-)
 
 P, V, R, E, RULE = T.POWER, T.VECTOR, T.RESIDUAL, T.EMBEDDING, T.EMBEDDING_RULE
 
@@ -156,13 +152,11 @@ ABLATIONS = [
     numbers(R, "infinity", (*VECTOR, *FAR), cap=1e9),
     numbers(R, "0.03", (*VECTOR, *FAR), share=0.03),
     numbers(E, "0.05", (*GAP, *STABLE), side_share=0.05),
-    numbers(E, "0.02", VECTOR, total_share=0.02),
-    numbers(E, "0: refined whatever the noise", ANSWERS, little_noise=0.0),
+    numbers(T.COMMON, "0.02", VECTOR, total=0.02),
     numbers(RULE, "infinity: either reason is enough", AUTO, few_ratio=1e9),
     numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
     numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
     numbers(RULE, "0: whether answers find anything or not", AUTO, visible=0.0),
-    numbers(E, "0: never", AUTO_VECTOR, answers_find=1e-9),
     numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_residual=1e9),
     numbers(RULE, "0", AUTO_VECTOR, vector_column=0.0),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),

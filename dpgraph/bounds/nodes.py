@@ -43,7 +43,8 @@ def truncated_tails(limit: int) -> float:
     rises by at most 1. So s does not rise. A pair with v raises s by at most 1, and only where just one of G and G'
     keeps it. In the end v has kept a edges in G and b in G', so s <= a + b, and with v the sum of all |k_u - k'_u| is
     at most a + b + |a - b| = 2 max(a, b) <= 2 D. A vertex counts in as many tails as it has edges, so that the tails
-    change by no more in l1. (The *edges* that are kept may all be others: only degrees are private at this price.)
+    change by no more in l1, and sums over blocks of k by no more than they. (The *edges* that are kept may all be
+    others: only degrees are private at this price.)
 
     W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD 2016, whose
     histogram changes by 2 D + 1 where v comes or goes; where its edges are replaced it would be up to 4 D + 2.

@@ -34,6 +34,27 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
 
+def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
+    """Numbers of vertices of degree 0, 1, ... from noisy means over blocks of degrees of those of degree at least k.
+
+    `ends` are the last degrees of the blocks. The nearest decreasing means belong to the centres of blocks; between
+    them, and from all `n` vertices of degree at least 0, numbers are linear. Beyond the last block they fall by
+    the factor by which they fall from half of its degree to it.
+    """
+    widths, limit = np.diff(ends, prepend=0), int(ends[-1])
+    first = scipy.optimize.isotonic_regression(means, weights=widths**2.0, increasing=False).x
+    centres = np.append(0.0, ends - (widths - 1) / 2)
+    found = np.interp(np.arange(limit + 1), centres, np.append(n, np.clip(first, 0, n)))
+    last, before = found[-1], found[limit // 2]
+    if 0.5 < last < before:
+        rate = np.log(before / last) / (limit - limit // 2)
+        more = min(int(np.log(2 * last) / rate), n - 1 - limit)
+        found = np.append(found, last * np.exp(-rate * np.arange(1, more + 1)))
+    at_least: IntArray = np.rint(np.append(found, 0.0)).astype(np.int64)
+    counts = at_least[:-1] - at_least[1:]
+    return counts[: np.flatnonzero(counts)[-1] + 1]
+
+
 def believable_counts(tails: FloatArray, n: int, std: float, total: float) -> IntArray:
     """The same; up to three vertices of far more edges than all others are left out unless the noisy numbers show them.
 

@@ -135,9 +135,8 @@ def choose(facts: Facts) -> Any:
     are even. That is asked where the average degree does not decide.
     """
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
-    uneven, even = (
-        response_or_sweeps(facts, epsilon, labels) for labels in (ANSWER_RULE.communities, ANSWER_RULE.even_communities)
-    )
+    counted = COMMUNITIES.least_labels, ANSWER_RULE.even_communities
+    uneven, even = (response_or_sweeps(facts, epsilon, labels) for labels in counted)
     if isinstance(uneven, str):
         return uneven
 

@@ -24,10 +24,11 @@ from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import LEAST_MU, Call, open_call
 from dpgraph.privacy.relation import Edge, Relation
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.tuning import COMMON
 
 #: Shares of the budget (of mu**2, or of epsilon if pure) for the total weight, for a strategy for cuts or labels, and
 #: for what its answer is worth.
-TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE = 0.005, 0.975, 0.02
+TOTAL_SHARE, MAIN_SHARE, WORTH_SHARE = COMMON.total, 0.975, 0.02
 _EDGE = Edge()
 
 

@@ -14,11 +14,14 @@ from scipy.sparse.csgraph import maximum_flow
 
 from dpgraph.bounds import nodes
 from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call, Measurement, Released
-from dpgraph.typing import IntArray
+from dpgraph.privacy.call import Call, Measurement
+from dpgraph.typing import FloatArray, IntArray
 
-#: Share of epsilon that chooses how many edges of a vertex count; the rest is for what is released.
-_CHOICE_SHARE = 0.5
+#: Shares of epsilon that choose how many edges of a vertex count, for the number of edges and for degrees.
+_EDGES_CHOICE, _TAILS_CHOICE = 0.5, 0.15
+#: Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or wider: this
+#: part of the degree where a block starts, but at most this part of the limit.
+_PRECISE, _WIDER, _WIDEST = 0.015, 0.4, 1 / 16
 #: Scores are multiples of this, or of a larger power of two if a double cannot hold them.
 _SCORE_BITS = 20
 #: Multipliers of the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection of 64 bits.
@@ -33,12 +36,23 @@ class BoundedCount(NamedTuple):
     scale: float
 
 
+class BlockTails(NamedTuple):
+    """Released means over blocks of degrees k of the number of vertices with at least k edges.
+
+    The last degree of each block, the last of them being the limit, and the standard deviation of the noise of a sum.
+    """
+
+    means: FloatArray
+    ends: IntArray
+    std: float
+
+
 def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
     """Release the number of edges for all of a pure call, as the integral part of a maximum flow.
 
     The price of a limit D, in edges, is the noise of its choice and of the answer, of scale 2 D over either epsilon.
     """
-    choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
+    choice, rest = call.split(_EDGES_CHOICE, 1 - _EDGES_CHOICE)
     limits = _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     best = _chosen(flows, limits, [(2 / choice.epsilon + 2 / rest.epsilon) * limit for limit in limits], choice)
@@ -47,20 +61,33 @@ def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
     return BoundedCount(round(found.number), limit, nodes.flow(limit) / rest.epsilon)
 
 
-def release_truncated_tails(graph: Graph, call: Call) -> Released:
-    """Release how many vertices keep at least 1, ..., D edges each, for all of a pure call.
+def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
+    """Release how many vertices keep at least k edges, in the mean over blocks of k, for all of a pure call.
 
-    The price of a limit D, in edges, is what noise of scale 2 D/epsilon on each of D numbers does to their sum.
+    Sums over blocks change by no more in l1 than all the numbers do. Each gets the noise that each number would get, so
+    that the mean of a block gets noise that is less by its width. The price D^2/(2 epsilon) of a limit D is least, with
+    the edges left out, where as many vertices are beyond D as this noise is in blocks of two degrees.
     """
-    choice, rest = call.split(_CHOICE_SHARE, 1 - _CHOICE_SHARE)
-    limits = _limits(graph.n_vertices)
+    choice, rest = call.split(_TAILS_CHOICE, 1 - _TAILS_CHOICE)
+    n, limits = graph.n_vertices, _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
-    prices = [nodes.truncated_tails(limit) / rest.epsilon * math.sqrt(limit) for limit in limits]
-    limit = limits[_chosen(flows, limits, prices, choice)]
+    limit = limits[_chosen(flows, limits, [limit**2 / (2 * rest.epsilon) for limit in limits], choice)]
     kept = truncated_degrees(graph.adjacency, limit, int(call.generator.integers(2**63)))
     tails = np.cumsum(np.bincount(kept, minlength=limit + 1)[::-1], dtype=np.float64)[::-1][1:]
     bound = nodes.truncated_tails(limit)
-    return rest.release(Measurement("vertices that keep at least k edges", tails, l1=bound, unit=1.0))
+    ends = blocks(limit, bound / rest.epsilon / (_PRECISE * n))
+    sums = np.add.reduceat(tails, np.append(0, ends[:-1]))
+    found = rest.release(Measurement("vertices that keep at least k edges, by blocks of k", sums, l1=bound, unit=1.0))
+    return BlockTails(found.value / np.diff(ends, prepend=0), ends, found.std)
+
+
+def blocks(limit: int, least: float) -> IntArray:
+    """The last degree of each block of 1, ..., `limit`: about `least` degrees each, or more where degrees are large."""
+    ends = [0]
+    while ends[-1] < limit:
+        width = max(min(least, limit), min(_WIDER * ends[-1], _WIDEST * limit), 1.0)
+        ends.append(min(ends[-1] + round(width), limit))
+    return np.array(ends[1:], dtype=np.int64)
 
 
 def _limits(n: int) -> list[int]:

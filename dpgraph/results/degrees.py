@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_level
-from dpgraph.bounds.count_intervals import MISSED, decreasing_half_width
+from dpgraph.bounds.count_intervals import MISSED, decreasing_half_width, laplace_half_width
 from dpgraph.denoise.degree_tails import decreasing
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult, whole
@@ -66,12 +66,16 @@ class PrivateDegreeDistribution(TableResult):
         These noisy numbers of vertices of degree at least k = 1, 2, ..., as they were released: up to n - 1, or until
         they show that no vertex has more edges, which is wrong with probability 1e-10
         (:func:`dpgraph.bounds.count_intervals.wanted_tails`).
+    ends : ndarray of int64, or None
+        With ``adjacency="node"`` the last degrees of blocks: `tails` are then means over blocks, about the edges that
+        were kept, and `std` is about the sum of a block. Beyond the last block `counts` are a guess.
     """
 
     counts: IntArray
     std: float
     privacy: PrivacyReport
     tails: FloatArray
+    ends: IntArray | None = None
 
     def __repr__(self) -> str:
         return (
@@ -94,9 +98,11 @@ class PrivateDegreeDistribution(TableResult):
 
         Each holds the exact share with probability at least `level`, whatever the graph
         (:func:`dpgraph.bounds.count_intervals.decreasing_half_width`). They surround the nearest decreasing numbers,
-        not :attr:`ccdf`, which is smoother. With ``adjacency="node"`` they are about the edges that were kept. Beyond
-        the numbers that were released they are from 0 to the last upper end: 0 is missed with probability 1e-10, which
-        the others make up for.
+        not :attr:`ccdf`, which is smoother. Beyond the numbers that were released they are from 0 to the last upper
+        end: 0 is missed with probability 1e-10, which the others make up for.
+
+        With ``adjacency="node"`` they are about the edges that were kept. A number is no larger than the mean over the
+        block of degrees before its own, and no smaller than that over the next one.
 
         Raises
         ------
@@ -104,12 +110,19 @@ class PrivateDegreeDistribution(TableResult):
             `level` is not in (0, 1).
         """
         n = int(self.counts.sum())
-        miss, beyond = 1 - check_level(level), n - 1 - self.tails.size
-        miss -= MISSED * (beyond > 0)
-        half = decreasing_half_width(self.privacy.entries[-1].scale, miss) if miss > 0 else math.inf
-        middle = decreasing(self.tails, n)
-        ends = np.clip([middle - half, middle + half], 0, n) / n
-        rest = np.broadcast_to([[0.0], [ends[1, -1] if beyond else 0.0]], (2, beyond))
+        miss, scale = 1 - check_level(level), self.privacy.entries[-1].scale
+        if self.ends is not None:
+            widths = np.diff(self.ends, prepend=0)
+            half = laplace_half_width(scale, miss) / widths
+            low, high = np.append((self.tails - half)[1:], 0.0), np.append(n, (self.tails + half)[:-1])
+            ends = np.repeat(np.clip([low, high], 0, n), widths, axis=1) / n
+        else:
+            miss -= MISSED * (self.tails.size < n - 1)
+            away = decreasing_half_width(scale, miss) if miss > 0 else math.inf
+            middle = decreasing(self.tails, n)
+            ends = np.clip([middle - away, middle + away], 0, n) / n
+        beyond = n - 1 - ends.shape[1]
+        rest = np.broadcast_to([[0.0], [ends[1, -1] if beyond > 0 else 0.0]], (2, max(beyond, 0)))
         return np.concatenate([np.ones((2, 1)), ends, rest], axis=1)
 
     @property

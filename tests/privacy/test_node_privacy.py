@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 from typing import ClassVar
 
 import networkx as nx
@@ -13,8 +14,9 @@ import dpgraph
 from dpgraph.bounds import nodes
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
+from dpgraph.privacy.call import Released
 from dpgraph.releases import nodes as released
-from dpgraph.releases.nodes import truncated_degrees, twice_the_flow
+from dpgraph.releases.nodes import release_truncated_tails, truncated_degrees, twice_the_flow
 
 N = 6
 LIMITS = released._limits(N)
@@ -94,6 +96,49 @@ def test_no_rewiring_moves_flows_scores_or_tails_beyond_their_bounds_and_some_re
     assert seen["score"] >= 0.4
 
 
+class Kept:
+    """A call that keeps what it is asked to release, the limit being given."""
+
+    epsilon = 1.0
+    generator = SimpleNamespace(integers=lambda _: 2**40 + 7)
+
+    def __init__(self):
+        self.found = []
+
+    def split(self, *shares):
+        assert sum(shares) == 1
+        return self, self
+
+    def release(self, measurement):
+        self.found.append(measurement)
+        return Released(measurement.value, 1.0)
+
+
+def largest_move_of_sums(families, monkeypatch):
+    """What one vertex moves the released sums by, over their bound, at most, for blocks of several widths."""
+    worst = 0.0
+    for limit, precise in itertools.product((2, 5), (1.0, 3.0)):
+        monkeypatch.setattr(released, "_chosen", lambda flows, limits, *_, at=limit: limits.index(at))
+        monkeypatch.setattr(released, "_PRECISE", precise)
+        for graphs in families:
+            call = Kept()
+            for graph in graphs:
+                release_truncated_tails(graph, call)
+            worst = max(worst, largest_change([m.value for m in call.found]) / call.found[0].l1)
+    return worst
+
+
+def test_no_rewiring_moves_the_sums_over_blocks_beyond_their_bound(families, monkeypatch):
+    assert largest_move_of_sums(families, monkeypatch) == 1.0
+
+
+def test_sums_from_the_first_degree_on_would_move_more(families, monkeypatch):
+    reduceat = np.add.reduceat
+    wrong = SimpleNamespace(reduceat=lambda *arguments: np.cumsum(reduceat(*arguments)))
+    monkeypatch.setattr(released, "np", SimpleNamespace(**vars(np) | {"add": wrong}))
+    assert largest_move_of_sums(families, monkeypatch) > 1.0
+
+
 def flow_moves_by_half_its_limit(monkeypatch):
     monkeypatch.setattr(nodes, "flow", lambda limit: limit / 2)
 
@@ -152,7 +197,11 @@ def test_counts_and_distributions_are_near_on_a_graph_of_moderate_degrees():
         assert entry.mechanism == law
     found = dpgraph.private_degree_distribution(graph, epsilon=1.0, adjacency="node", rng=1)
     ranks = np.searchsorted(true, np.arange(len(found.counts)), side="right")
-    assert np.abs(np.cumsum(found.counts) - ranks).max() < 0.15 * len(graph)
+    assert np.abs(np.cumsum(found.counts) - ranks).max() < 0.1 * len(graph)
+    low, high = found.interval()
+    at_least = np.append(len(graph), len(graph) - np.searchsorted(true, np.arange(1, found.ends[-1] + 1)))
+    assert np.mean(low[: at_least.size] <= at_least / len(graph)) >= 0.9
+    assert low.size == high.size == len(graph)
     assert "all edges of one vertex" in found.privacy.adjacency
 
 

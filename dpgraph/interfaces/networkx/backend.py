@@ -3,8 +3,8 @@
     nx.approximation.one_exchange(G, backend="dpgraph", epsilon=1.0, delta=1e-6)
 
 A converted graph is a :class:`PrivateGraph`, which networkx can neither read nor turn back. Functions debit their
-budget before they read an edge; their parameters are those of networkx, then those of :class:`Asked`. As everywhere in
-networkx a missing edge attribute counts as 1. See docs/networkx.md.
+budget before they read an edge; their parameters are those of networkx, then those of :class:`Privacy`. As everywhere
+in networkx a missing edge attribute counts as 1. See docs/networkx.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
 )
 from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
-    Asked,
+    Privacy,
     PrivateGraph,
     answered_privately,
     as_rng,
@@ -97,7 +97,9 @@ def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
     return float(s @ graph.multiply(t) - both @ graph.multiply(both) / 2)
 
 
-def _noisy_cut(G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked, rng: Any = None) -> float:
+def _noisy_cut(
+    G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Privacy, rng: Any = None
+) -> float:
     graph, call = opened(G, asked, weight, rng, (S, T))
     released = release_weight("cut weight", _between(graph, S, T), graph, call).value
     first, second = _sides(graph, S, T)
@@ -113,7 +115,7 @@ def one_exchange(
     seed: Any = None,
     weight: str | None = None,
     *,
-    asked: Asked,
+    asked: Privacy,
     mechanism: Any = "auto",
 ) -> tuple[float, Partition]:
     """A large cut and its weight, both private: :func:`dpgraph.private_max_cut`."""
@@ -129,7 +131,7 @@ def one_exchange(
 
 @answered_privately
 def randomized_partitioning(
-    G: PrivateGraph, seed: Any = None, p: float = 0.5, weight: str | None = None, *, asked: Asked
+    G: PrivateGraph, seed: Any = None, p: float = 0.5, weight: str | None = None, *, asked: Privacy
 ) -> tuple[float, Partition]:
     """A random cut, drawn without looking at the edges, and its weight with noise."""
     if not 0 <= p <= 1:
@@ -141,13 +143,13 @@ def randomized_partitioning(
 
 
 @answered_privately
-def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked) -> float:
+def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy) -> float:
     """Weight of the edges between the public sets S and T (by default the rest) with noise: sensitivity w."""
     return _noisy_cut(G, S, T, weight, asked)
 
 
 @answered_privately
-def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Asked) -> float:
+def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Privacy) -> float:
     """Sum of the degrees of the public set S with noise: sensitivity 2 w, because an edge inside S counts twice."""
     graph, call = opened(G, asked, weight, sets=(S,))
     inside = _indicator(graph, S)
@@ -164,7 +166,7 @@ def spectral_bisection(
     method: str = "tracemin_pcg",
     seed: Any = None,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> Partition:
     """Signs of the second largest eigenvector of :func:`dpgraph.private_normalized_adjacency` (regularised)."""
     if not normalized:
@@ -177,7 +179,7 @@ def spectral_bisection(
 
 
 def _second_eigenvector(
-    G: PrivateGraph, weight: str | None, asked: Asked, seed: Any
+    G: PrivateGraph, weight: str | None, asked: Privacy, seed: Any
 ) -> tuple[tuple[Hashable, ...], FloatArray]:
     """Vertices, and the eigenvector of the second largest eigenvalue of a private normalized adjacency."""
     rank = min(3, len(G))  # the second column is wanted; a third leaves room for one of negative eigenvalue
@@ -201,7 +203,7 @@ def kernighan_lin_bisection(
     weight: str | None = "weight",
     seed: Any = None,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> Partition:
     """Two halves with few edges between them: the vertices in the order of the vector of :func:`spectral_bisection`."""
     if partition is not None:
@@ -212,7 +214,7 @@ def kernighan_lin_bisection(
 
 
 @answered_privately
-def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Asked) -> float:
+def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Privacy) -> float:
     """Private share of the possible edges (``nx.bipartite.density``; ``nodes=None``: not bipartite)."""
     n = len(B)
     pairs = n * (n - 1) // 2 if nodes is None else len(nodes) * (n - len(nodes))
@@ -222,7 +224,7 @@ def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Asked) -> float:
 
 
 @answered_privately
-def degree_centrality(G: PrivateGraph, *, asked: Asked) -> dict[Hashable, float]:
+def degree_centrality(G: PrivateGraph, *, asked: Privacy) -> dict[Hashable, float]:
     """Degrees with noise over n - 1, in [0, 1]: :func:`dpgraph.private_degrees`; delta = 0 is pure."""
     n = len(G)
     released = private_degrees(G, **asked.arguments())
@@ -232,13 +234,13 @@ def degree_centrality(G: PrivateGraph, *, asked: Asked) -> dict[Hashable, float]
 
 
 @answered_privately
-def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
+def transitivity(G: PrivateGraph, *, asked: Privacy) -> float:
     """3 triangles over wedges, both with noise: :func:`dpgraph.private_transitivity`, which is pure."""
     return private_transitivity(G, **asked.arguments()).value
 
 
 def _whole_spectrum(
-    G: PrivateGraph, weight: str | None, asked: Asked, name: str, change: Callable[[float, int], float]
+    G: PrivateGraph, weight: str | None, asked: Privacy, name: str, change: Callable[[float, int], float]
 ) -> FloatArray:
     """All eigenvalues with noise; the nearest increasing vector is never farther from the exact one."""
     if len(G) > DENSE_LIMIT:
@@ -258,20 +260,20 @@ def _whole_spectrum(
 
 
 @answered_privately
-def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
+def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Privacy) -> FloatArray:
     """All eigenvalues of the adjacency matrix, noisy and increasing."""
     return _whole_spectrum(G, weight, asked, "adjacency spectrum", spectra.whole_adjacency_spectrum)
 
 
 @answered_privately
-def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
+def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Privacy) -> FloatArray:
     """All eigenvalues of the Laplacian, noisy, nonnegative and increasing."""
     values = _whole_spectrum(G, weight, asked, "laplacian spectrum", spectra.whole_laplacian_spectrum)
     return np.maximum(values, 0.0)
 
 
 def _release_cut(
-    G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked
+    G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Privacy
 ) -> tuple[float, tuple[float, float], float]:
     """Noisy weight across, volumes and total weight, from one release: the weights between all groups of S and T."""
     graph, call = opened(G, asked, weight, sets=(S, T))
@@ -293,7 +295,9 @@ def _quotient(numerator: float, denominator: float, most: float) -> float:
 
 
 @answered_privately
-def conductance(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked) -> float:
+def conductance(
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy
+) -> float:
     """Noisy cut over the smaller noisy volume, in [0, 1]."""
     across, volumes, _ = _release_cut(G, S, T, weight, asked)
     return _quotient(across, min(volumes), 1.0)
@@ -301,7 +305,7 @@ def conductance(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str |
 
 @answered_privately
 def normalized_cut_size(
-    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy
 ) -> float:
     """Noisy cut over the one noisy volume, plus over the other, in [0, 2]."""
     across, volumes, _ = _release_cut(G, S, T, weight, asked)
@@ -310,7 +314,7 @@ def normalized_cut_size(
 
 @answered_privately
 def mixing_expansion(
-    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy
 ) -> float:
     """Noisy cut over twice the noisy number of edges, in [0, 1/2]."""
     if weight is not None:
@@ -323,7 +327,7 @@ def mixing_expansion(
 
 @answered_privately
 def edge_expansion(
-    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
+    G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy
 ) -> float:
     """Noisy cut, at least 0, over the size of the smaller public set."""
     smaller = min(len(S), len(set(G) - set(S)) if T is None else len(T))
@@ -335,7 +339,7 @@ def edge_expansion(
 # --- nx.community ------------------------------------------------------------------------------------------------
 
 
-def _counted(weight: str | None, asked: Asked) -> str | None:
+def _counted(weight: str | None, asked: Privacy) -> str | None:
     """The weights that count. The default of networkx, "weight", does only where a bound on them is public."""
     return None if weight == "weight" and asked.arguments(weight)["max_weight"] is None else weight
 
@@ -345,7 +349,7 @@ def _finds_communities(name: str) -> Callable[..., Any]:
     registered = nx.utils.backends._registered_algorithms.get(name)  # not every networkx has all of them
     theirs = inspect.signature(registered.orig_func) if registered else inspect.Signature()
 
-    def find(*args: Any, asked: Asked, **kwargs: Any) -> list[Any]:
+    def find(*args: Any, asked: Privacy, **kwargs: Any) -> list[Any]:
         given = theirs.bind(*args, **kwargs)
         given.apply_defaults()
         use = given.arguments
@@ -384,7 +388,7 @@ def modularity(
     weight: str | None = "weight",
     resolution: float = 1,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> float:
     """Modularity of public communities, from noisy weights between every two and inside each: one release for all."""
     weight = _counted(weight, asked)

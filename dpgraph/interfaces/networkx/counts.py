@@ -11,7 +11,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.interfaces.networkx.private_graph import Asked, PrivateGraph, answered_privately
+from dpgraph.interfaces.networkx.private_graph import Privacy, PrivateGraph, answered_privately
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -25,7 +25,7 @@ Nodes = Collection[Hashable]
 
 
 def opened(
-    G: PrivateGraph, asked: Asked, weight: str | None, rng: Any = None, sets: tuple[Nodes | None, ...] = ()
+    G: PrivateGraph, asked: Privacy, weight: str | None, rng: Any = None, sets: tuple[Nodes | None, ...] = ()
 ) -> tuple[Graph, Call]:
     """The budget is debited before an edge is read, and after public sets were looked at: all are of vertices."""
     for nodes in sets:
@@ -55,7 +55,7 @@ def group_numbers(G: PrivateGraph, communities: Iterable[Nodes]) -> IntArray:
 
 
 @answered_privately
-def number_connected_components(G: PrivateGraph, *, asked: Asked) -> int:
+def number_connected_components(G: PrivateGraph, *, asked: Privacy) -> int:
     """Connected components with noise of scale 1/epsilon: :func:`dpgraph.private_statistic`."""
     return round(private_statistic(G, "components", **asked.budget).value)
 
@@ -68,7 +68,7 @@ def edge_connectivity(
     flow_func: Callable[..., Any] | None = None,
     cutoff: float | None = None,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> int:
     """Edges of a minimum cut with noise of scale 1/epsilon: :func:`dpgraph.private_statistic`."""
     if s is not None or t is not None or cutoff is not None:
@@ -78,7 +78,7 @@ def edge_connectivity(
 
 @answered_privately
 def densest_subgraph(
-    G: PrivateGraph, iterations: int = 1, *, method: str = "fista", asked: Asked
+    G: PrivateGraph, iterations: int = 1, *, method: str = "fista", asked: Privacy
 ) -> tuple[float, set[Hashable]]:
     """Private density, and the vertices: :func:`dpgraph.private_densest_subgraph`."""
     found = private_densest_subgraph(G, **asked.budget)
@@ -87,7 +87,7 @@ def densest_subgraph(
 
 
 @answered_privately
-def partition_quality(G: PrivateGraph, partition: Iterable[Nodes], *, asked: Asked) -> tuple[float, float]:
+def partition_quality(G: PrivateGraph, partition: Iterable[Nodes], *, asked: Privacy) -> tuple[float, float]:
     """Coverage and performance of a public partition, from the noisy numbers of edges inside and between its parts."""
     groups = group_numbers(G, partition)
     sizes = np.bincount(groups).astype(np.float64)
@@ -105,7 +105,7 @@ def partition_quality(G: PrivateGraph, partition: Iterable[Nodes], *, asked: Ask
     return coverage, (inside + pairs - pairs_inside - between) / pairs if pairs else 0.0
 
 
-def _mixing(G: PrivateGraph, attribute: str, nodes: Nodes | None, asked: Asked) -> tuple[list[Any], FloatArray]:
+def _mixing(G: PrivateGraph, attribute: str, nodes: Nodes | None, asked: Privacy) -> tuple[list[Any], FloatArray]:
     """Values of a public attribute in the order of the vertices, and noisy numbers of edges, each from both ends."""
     if nodes is not None and set(nodes) != set(G):
         raise InvalidParameterError("nodes must be None: all vertices count")
@@ -130,7 +130,7 @@ def attribute_mixing_matrix(
     mapping: Mapping[Any, int] | None = None,
     normalized: bool = True,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> FloatArray:
     """Noisy numbers of edges between public groups of vertices, from both ends, or their shares."""
     places = {} if mapping is None else mapping
@@ -150,7 +150,7 @@ def attribute_mixing_matrix(
 
 @answered_privately
 def attribute_assortativity_coefficient(
-    G: PrivateGraph, attribute: str, nodes: Nodes | None = None, *, asked: Asked
+    G: PrivateGraph, attribute: str, nodes: Nodes | None = None, *, asked: Privacy
 ) -> float:
     """Assortativity by a public attribute, from noisy numbers of edges between its groups, in [-1, 1] or NaN."""
     _, mixing = _mixing(G, attribute, nodes, asked)
@@ -162,7 +162,7 @@ def attribute_assortativity_coefficient(
 
 
 @answered_privately
-def triangles(G: PrivateGraph, nodes: Nodes | None = None, *, asked: Asked) -> int:
+def triangles(G: PrivateGraph, nodes: Nodes | None = None, *, asked: Privacy) -> int:
     """How many triangles there are in all: :func:`dpgraph.private_subgraph_counts`."""
     if nodes is not None:
         raise InvalidParameterError("nodes must be None: the private answer is how many triangles there are in all")
@@ -178,7 +178,7 @@ def degree_assortativity_coefficient(
     weight: str | None = None,
     nodes: Nodes | None = None,
     *,
-    asked: Asked,
+    asked: Privacy,
 ) -> float:
     """Correlation of the degrees at the ends of an edge, from four noisy counts, in [-1, 1]; NaN where there is none.
 

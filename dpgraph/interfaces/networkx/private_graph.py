@@ -124,7 +124,7 @@ def on_start_tests(items: list[Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Privacy:
     """The keyword-only arguments by which a call asks for privacy, with what is configured filled in."""
 
     epsilon: float
@@ -161,7 +161,7 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
                 "G.to_undirected(). Nothing was read or spent"
             )
         try:
-            return function(*args, **kwargs, asked=Asked(**asked))
+            return function(*args, **kwargs, asked=Privacy(**asked))
         except NotImplementedError as error:
             # networkx answers this error by trying another backend, perhaps its own exact one.
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error

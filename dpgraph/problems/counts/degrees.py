@@ -8,7 +8,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.degree_tails import degree_counts
+from dpgraph.denoise.degree_tails import block_counts, degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
@@ -130,6 +130,11 @@ def private_degree_distribution(  # noqa: PLR0913
     discrete Laplace noise of scale 2/epsilon each. The rest is post-processing: the mean of N given the noisy N, if the
     numbers of vertices of each degree are near a rate that changes slowly with the degree.
 
+    With ``adjacency="node"`` it is epsilon-DP for graphs in which all edges of one vertex are replaced. A part of
+    epsilon chooses a limit D. Edges are kept in a public order while both ends have fewer than D. That changes the
+    numbers of vertices with at least 1, ..., D edges by 2 D in l1 (:func:`dpgraph.bounds.nodes.truncated_tails`). Sums
+    over blocks of degrees are released. What lies between and beyond them is interpolated.
+
     *Accuracy.* At epsilon = 1 the Kolmogorov-Smirnov distance to the true distribution is close to what no private
     mechanism can be below (docs/degrees-theory.md). Noise on the sorted degrees (Hay et al.), which has the same
     sensitivity, is several times further away: there an error of one in a degree moves all vertices of this degree.
@@ -151,10 +156,12 @@ def private_degree_distribution(  # noqa: PLR0913
     check_choice("adjacency", adjacency, GRAPHS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=GRAPHS[adjacency], noise=rng)
-    release = release_truncated_tails if adjacency == "node" else release_degree_tails
-    tails = release(source.read(), call)
-    counts = degree_counts(tails.value, source.n_vertices, tails.std)
-    return PrivateDegreeDistribution(counts, tails.std, call.report(), tails.value)
+    n = source.n_vertices
+    if adjacency == "node":
+        means, ends, std = release_truncated_tails(source.read(), call)
+        return PrivateDegreeDistribution(block_counts(means, ends, n), std, call.report(), means, ends)
+    tails = release_degree_tails(source.read(), call)
+    return PrivateDegreeDistribution(degree_counts(tails.value, n, tails.std), tails.std, call.report(), tails.value)
 
 
 def _gaussian_is_quieter(epsilon: float, delta: float) -> bool:

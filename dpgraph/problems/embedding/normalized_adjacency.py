@@ -30,7 +30,7 @@ from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.answer_rule import too_dear
-from dpgraph.problems.driver import Asked, Problem, Spending, Undecided, release
+from dpgraph.problems.driver import TOTAL_SHARE, Asked, Problem, Spending, Undecided, release
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, Start, release_start
 from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.answers import answer_noise
@@ -38,7 +38,6 @@ from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.normalized import Regularization
 from dpgraph.releases.totals import degree_excess
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
-from dpgraph.tuning import EMBEDDING as SHARES
 from dpgraph.tuning import EMBEDDING_RULE, RESIDUAL
 from dpgraph.typing import GraphLike, Rank
 
@@ -176,7 +175,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     if rank > 1 and delta == 0:
         return ANSWERS
     # A bit, or a residual, may come before the answers.
-    asked = SHARES.total_share if rank > 1 else SHARES.total_share + 3 * RESIDUAL.share
+    asked = TOTAL_SHARE if rank > 1 else TOTAL_SHARE + 3 * RESIDUAL.share
     if weighted or too_dear(n, epsilon * (1 - asked)):
         return PRODUCTS
     if rank == 1:
@@ -210,13 +209,11 @@ def _ask_start(graph: Graph, call: Call, _: Any) -> tuple[Start, Call, Start]:
 def _by_residual(n: int, epsilon: float, start: Start) -> str:
     """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
-    The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees. At large epsilon answers win wherever they find it.
+    The noise of one count of each vertex has norm sqrt(n)/epsilon, that of answers less; the eigenvalue is larger than
+    the quotient of the degrees, which is half of that norm where a residual is large. At large epsilon answers win.
     """
-    answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    is_hidden = epsilon >= 2 * EMBEDDING_RULE.vector_by_residual or counts > quotient
-    is_found = answers < SHARES.answers_find * quotient
-    return ANSWERS if start.residual.is_large and is_hidden and is_found else PRODUCTS
+    is_hidden = epsilon >= 2 * EMBEDDING_RULE.vector_by_residual or math.sqrt(n) / epsilon > start.residual.quotient
+    return ANSWERS if start.residual.is_large and is_hidden else PRODUCTS
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
@@ -230,7 +227,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
     whole, delta, _ = call.whole
-    epsilon = min(SHARES.total_share * whole, free_choice_epsilon(whole, delta))
+    epsilon = min(TOTAL_SHARE * whole, free_choice_epsilon(whole, delta))
     n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
     ends = float(degrees.sum())
     noise = EMBEDDING_RULE.visible * w * min(math.sqrt(n) * answer_noise(whole), n)

@@ -76,7 +76,7 @@ def check_facts(facts: EmbeddingFacts) -> None:
 
 def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:
     """Release the average degree for a small part of a Gaussian call; also what is left of it."""
-    first = call.part(EMBEDDING.total_share)
+    first = call.part(TOTAL_SHARE)
     return 2 * release_total_weight(graph, first).value / graph.n_vertices, call.without(first)
 
 
@@ -227,7 +227,7 @@ class Start(NamedTuple):
 
 def release_start(graph: Graph, call: Call) -> tuple[Start, Call]:
     """Release what the products of a single vector start from; also what that leaves of the call."""
-    total = call.at_epsilon(EMBEDDING.total_share * call.epsilon)
+    total = call.at_epsilon(TOTAL_SHARE * call.epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = release_degree_residual(graph, mean, call)
     return Start(mean, residual), call.rest()
@@ -313,9 +313,8 @@ def _by_answers(
         bulk = math.sqrt(1 + graph.max_weight**2 * density * (1 - density) / variance) * edge
         kept = max(int(np.sum(np.abs(values) > (1 + 2 * n ** (-2 / 3)) * bulk)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    # Vectors that are all noise stay so; with little noise the law of rows is too coarse an estimate to help.
-    noisy = abs(values[0]) > edge and size > EMBEDDING.little_noise * abs(values[-1])
-    if noisy and enough_rows(n, values.size):
+    # Vectors that are all noise stay so.
+    if abs(values[0]) > edge and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))

@@ -23,7 +23,7 @@ from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.progress import BAR
 from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
-from dpgraph.tuning import COMMON, EMBEDDING, RESIDUAL, VECTOR
+from dpgraph.tuning import COMMON, RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
@@ -113,12 +113,12 @@ def release_leading_vector(
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - COMMON.share - EMBEDDING.total_share))
+    products = call.at_epsilon(call.epsilon * (1 - COMMON.share - COMMON.total))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.part(EMBEDDING.total_share).release(Measurement("core", value, l1=bound))
+    core = call.part(COMMON.total).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
 
 
