@@ -160,7 +160,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP with ``"local-sensitivity"``, for graphs that differ in one vertex
     pair. What one pair adds to a count is private too. The ladder lets it steer the noise without a leak, and releases
-    it with 5 % of epsilon for `std` and for intervals: :mod:`dpgraph.bounds.ladder` has the theorem with its proof,
+    it with 10 % of epsilon for `std` and for intervals: :mod:`dpgraph.bounds.ladder` has the theorem with its proof,
     docs/counts.md the constants of each pattern.
 
     With ``adjacency="node"`` it is epsilon-DP for graphs in which all edges of one vertex are replaced, the vertices
@@ -234,7 +234,7 @@ def private_transitivity(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* That of :func:`private_subgraph_counts` for triangles and wedges, with half of epsilon each; the
-    quotient is post-processing. Its interval holds for every graph.
+    quotient is post-processing.
 
     References
     ----------
