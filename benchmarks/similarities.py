@@ -39,7 +39,7 @@ GRAPHS: dict[str, Callable[[], nx.Graph]] = {
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 NEAREST, RANK = 10, 32
 #: One run for larger graphs, and none entry by entry, which takes an eigendecomposition of n x n.
-LARGE = 2000
+LARGE = 1200
 #: Vertices from which personalised PageRank starts, and to which resistances are computed.
 SOURCES = 100
 TELEPORT, KATZ = 0.15, 0.85

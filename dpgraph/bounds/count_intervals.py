@@ -85,11 +85,11 @@ def quotient_limits(
 
     def end(inside: float, outside: float) -> float:
         """The last plausible quotient from one that is towards one that may not be, or a little further."""
-        if _beyond(laws, widths, outside, abs(a - outside * b) * _BELOW) >= miss:
+        if quotient_tail(laws, widths, outside, abs(a - outside * b) * _BELOW) >= miss:
             return outside
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
-            plausible = _beyond(laws, widths, middle, abs(a - middle * b) * _BELOW) >= miss
+            plausible = quotient_tail(laws, widths, middle, abs(a - middle * b) * _BELOW) >= miss
             inside, outside = (middle, outside) if plausible else (inside, middle)
         return outside
 
@@ -97,7 +97,7 @@ def quotient_limits(
     return end(centre, 0.0), end(centre, most)
 
 
-def _beyond(laws: tuple[Noise, Noise], widths: tuple[Widths, Widths], r: float, h: float) -> float:
+def quotient_tail(laws: tuple[Noise, Noise], widths: tuple[Widths, Widths], r: float, h: float) -> float:
     """No less than the probability that X - r Y is further away than h."""
     places = h * np.arange(1, _PLACES + 1) / _PLACES
     one = tails(laws[0], widths[0], places)
@@ -202,7 +202,7 @@ def _given(
     """
     following = later[:, None]
     reach = float(rung_ends(following, np.array([-math.log(_UNLIKELY) / rate]))[0])
-    count = math.ceil(math.log(max(released + reach, floor + 1) / floor) / math.log(_STEP)) + 1
+    count = math.ceil(math.log(max(released + reach, floor + 1) / floor) / math.log(_STEP))
     ends = np.unique(np.floor(floor * _STEP ** np.arange(count + 1.0)))
     own, prior = np.append(floor, (ends[:-1] + ends[1:]) / 2), np.append(floor, np.diff(ends))
     above = own - released
