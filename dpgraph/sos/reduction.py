@@ -16,9 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import Rows, at_once, njit
-from dpgraph.sos.elimination import RowPool, remaining, row_pool, subtract_row, take_row
-from dpgraph.threads import Stop, on_thread
+from dpgraph.sos.elimination import DEGREE, START, RowPool, has_room, remaining, subtract_row, take_row
+from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import FloatArray, IntArray
+
+_AT_ONCE = 1000  # vertices that are eliminated by one call of the kernel, or more
 
 
 def reduce_low_degree(
@@ -30,7 +32,16 @@ def reduce_low_degree(
     vertices (n,): its value is that in the smaller matrix plus a constant. Last, how many times an entry was rounded.
     """
     A = matrix.sorted_indices()
-    pool, order, neighbours, weights = on_thread(at_once(_eliminate, 4 * (A.nnz + A.shape[0])), Rows.of(A), most)
+    n, pool = A.shape[0], RowPool.of(Rows.of(A))
+    few = np.flatnonzero(pool.at[DEGREE] <= most)
+    stack, state = np.append(few[::-1], np.empty(5 * n - few.size, np.int64)), np.array([few.size, 0])
+    order, neighbours, weights = np.empty(n, np.int64), np.full((n, 3), -1), np.zeros((n, 3))
+    while state[0] > 0 and state[1] < n - 1 and not time_is_up():
+        count = min(max(int(state[0]), _AT_ONCE), n)  # where few are eliminated, nothing is compiled
+        kernel, last = at_once(_eliminate, 2 * most * count * (A.nnz / n + most)), min(state[1] + count, n - 1)
+        on_thread(kernel, pool, most, stack, state, order, neighbours, weights, last)
+        pool = pool if state[0] == 0 or state[1] == last else pool.enlarged()
+    order, neighbours, weights = (part[: state[1]] for part in (order, neighbours, weights))
     rest, kept = remaining(pool)
     # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.
     # One of degree 3 takes those that are added to others; four sums make each of its three edges.
@@ -41,57 +52,55 @@ def reduce_low_degree(
 
 
 @njit()
-def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
+def _replacement(weights: FloatArray, row: int, count: int, delta: FloatArray) -> None:
     """Weights of the edges 01, 02, 12 that replace a vertex with weights w to its `count` neighbours."""
-    delta[:] = 0.0
+    w0, w1, w2 = weights[row, 0], weights[row, 1], weights[row, 2]
+    delta[0] = delta[1] = delta[2] = 0.0
     if count == 2:
-        delta[0] = -np.sign(w[0] * np.sign(w[1])) * min(abs(w[0]), abs(w[1]))
+        delta[0] = -np.sign(w0 * np.sign(w1)) * min(abs(w0), abs(w1))
     elif count == 3:
-        same = abs(w[0] + w[1] + w[2])
-        first = abs(-w[0] + w[1] + w[2])
-        second = abs(w[0] - w[1] + w[2])
-        third = abs(w[0] + w[1] - w[2])
+        same = abs(w0 + w1 + w2)
+        first = abs(-w0 + w1 + w2)
+        second = abs(w0 - w1 + w2)
+        third = abs(w0 + w1 - w2)
         delta[0] = 0.25 * (first + second - same - third)
         delta[1] = 0.25 * (first + third - same - second)
         delta[2] = 0.25 * (second + third - same - first)
 
 
 @njit(nogil=True)
-def _eliminate(rows: Rows, most: int, stop: Stop) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
-    """Rows that are left; vertices in order of elimination, with up to three neighbours then, else -1, and weights."""
-    n = rows.indptr.size - 1
-    used = rows.indices.size
-    pool, row = row_pool(rows, 2 * used + n)
-    degree = pool.degree
-    order = np.empty(n, dtype=np.int64)
-    neighbours = np.full((n, 3), -1, dtype=np.int64)
-    weights = np.zeros((n, 3))
-    delta = np.empty(3)
-    few = np.flatnonzero(degree <= most)
-    stack = np.empty(5 * n, dtype=np.int64)
-    stack[: few.size] = few[::-1]
-    height = few.size
-    done = 0
-    while height > 0 and done < n - 1 and not stop[0]:
-        height -= 1
-        v = stack[height]
-        if degree[v] < 0 or degree[v] > most:
+def _eliminate(  # noqa: PLR0913
+    pool: RowPool, most: int, stack: IntArray, state: IntArray, order: IntArray, neighbours: IntArray,
+    weights: FloatArray, last: int, stop: Stop,
+) -> None:  # fmt: skip
+    """Eliminate vertices of the stack until `last` are done, or none is left on it, or the pool has to grow.
+
+    The `state` says how high the stack is, and how many are done. They are put into the `order`, with up to three
+    neighbours at that time, else -1, and weights.
+    """
+    at, delta = pool.at, np.empty(3)
+    while state[0] > 0 and state[1] < last and not stop[0]:
+        v, done = stack[state[0] - 1], state[1]
+        eliminated = 0 <= at[DEGREE, v] <= most
+        if eliminated and not has_room(pool, v):
+            return
+        state[0] -= 1
+        if not eliminated:
             continue
-        first, count = pool.start[v], take_row(pool, v)
-        neighbours[done, :count] = pool.columns[first : first + count]
-        weights[done, :count] = pool.values[first : first + count]
-        _replacement(weights[done], count, delta)
+        first, count = at[START, v], take_row(pool, v)
+        for t in range(count):
+            neighbours[done, t], weights[done, t] = pool.columns[first + t], pool.values[first + t]
+        _replacement(weights, done, count, delta)
         order[done] = v
         for t in range(count):
             u = neighbours[done, t]
             for s in range(count):  # the row that is added to row u, written where row v was
                 pool.values[first + s] = 0.0 if s == t else delta[s + t - 1]
-            pool, used = subtract_row(pool, u, v, count, -1.0, True, row, used)
-            if degree[u] <= most:
-                stack[height] = u
-                height += 1
-        done += 1
-    return pool, order[:done], neighbours[:done], weights[:done]
+            subtract_row(pool, u, v, count, -1.0, True)
+            if at[DEGREE, u] <= most:
+                stack[state[0]] = u
+                state[0] += 1
+        state[1] += 1
 
 
 @njit()

@@ -21,10 +21,11 @@ for file in sorted(folder.rglob("*.py")):
 """
 RUNS_ONE = """
 import numpy as np
-from dpgraph.sos.elimination import _grown
-columns, values = _grown(np.arange(2), np.ones(2), 4)
-assert values[:2].tolist() == [1.0, 1.0]
-assert type(_grown.dispatcher._cache).__name__ == "NullCache"
+from dpgraph.sos.elimination import _link
+lists = np.full((3, 2), -1)
+_link(0, 1, lists)
+assert lists[0].tolist() == [-1, 0]
+assert type(_link.dispatcher._cache).__name__ == "NullCache"
 """
 RUNS_ALL = """
 import networkx as nx
