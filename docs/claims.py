@@ -401,8 +401,9 @@ def similarities() -> Iterator[Claim]:
     less = sum(number(row["precision at 10"]) < number(row["degrees alone: precision"]) - 0.003 for row in cells)
     errors = [100 * (number(row["squared error"]) / number(row["squared error 5"]) - 1) for row in cells]
     text = (
-        f"find more of the nearest, by more than 0.003, in {less} of {len(cells)} cells of the table. Their squared error "
-        f"is smaller by more than 1 % in {sum(error > 1 for error in errors)} of them, by up to {max(errors):.0f} %"
+        f"find more of the nearest, by more than 0.003, in {less} of {len(cells)} cells of the table. Their squared "
+        f"error is smaller by more than 1 % in {sum(error > 1 for error in errors)} of them, "
+        f"by up to {max(errors):.0f} %"
     )
     yield Claim("docs/similarities.md", text, table)
 
