@@ -21,7 +21,7 @@ from dpgraph.typing import FloatArray, IntArray
 _EDGES_CHOICE, _TAILS_CHOICE = 0.5, 0.15
 #: Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or wider: this
 #: part of the degree where a block starts, but at most this part of the limit.
-_PRECISE, _WIDER, _WIDEST = 0.015, 0.4, 1 / 16
+_PRECISE, _WIDER, _WIDEST = 0.01, 0.4, 1 / 16
 #: Scores are multiples of this, or of a larger power of two if a double cannot hold them.
 _SCORE_BITS = 20
 #: Multipliers of the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection of 64 bits.
@@ -65,13 +65,13 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
     """Release how many vertices keep at least k edges, in the mean over blocks of k, for all of a pure call.
 
     Sums over blocks change by no more in l1 than all the numbers do. Each gets the noise that each number would get, so
-    that the mean of a block gets noise that is less by its width. The price D^2/(2 epsilon) of a limit D is least, with
-    the edges left out, where as many vertices are beyond D as this noise is in blocks of two degrees.
+    that the mean of a block gets noise that is less by its width. The price D^2/(3 epsilon) of a limit D is least, with
+    the edges left out, where as many vertices are beyond D as this noise is in blocks of three degrees.
     """
     choice, rest = call.split(_TAILS_CHOICE, 1 - _TAILS_CHOICE)
     n, limits = graph.n_vertices, _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
-    limit = limits[_chosen(flows, limits, [limit**2 / (2 * rest.epsilon) for limit in limits], choice)]
+    limit = limits[_chosen(flows, limits, [limit**2 / (3 * rest.epsilon) for limit in limits], choice)]
     kept = truncated_degrees(graph.adjacency, limit, int(call.generator.integers(2**63)))
     tails = np.cumsum(np.bincount(kept, minlength=limit + 1)[::-1], dtype=np.float64)[::-1][1:]
     bound = nodes.truncated_tails(limit)
@@ -82,8 +82,8 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
 
 
 def blocks(limit: int, least: float) -> IntArray:
-    """The last degree of each block of 1, ..., `limit`: about `least` degrees each, or more where degrees are large."""
-    ends = [0]
+    """The last degree of each block of 1, ..., `limit`: 1 alone, then `least` degrees, or more where they are large."""
+    ends = [0, 1]
     while ends[-1] < limit:
         width = max(min(least, limit), min(_WIDER * ends[-1], _WIDEST * limit), 1.0)
         ends.append(min(ends[-1] + round(width), limit))
