@@ -65,13 +65,13 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
     """Release how many vertices keep at least k edges, in the mean over blocks of k, for all of a pure call.
 
     Sums over blocks change by no more in l1 than all the numbers do. Each gets the noise that each number would get, so
-    that the mean of a block gets noise that is less by its width. The price D^2/(3 epsilon) of a limit D is least, with
-    the edges left out, where as many vertices are beyond D as this noise is in blocks of three degrees.
+    that the mean of a block gets noise that is less by its width. The price D^2/(2 epsilon) of a limit D is least, with
+    the edges left out, where as many vertices are beyond D as this noise is in blocks of two degrees.
     """
     choice, rest = call.split(_TAILS_CHOICE, 1 - _TAILS_CHOICE)
     n, limits = graph.n_vertices, _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
-    limit = limits[_chosen(flows, limits, [limit**2 / (3 * rest.epsilon) for limit in limits], choice)]
+    limit = limits[_chosen(flows, limits, [limit**2 / (2 * rest.epsilon) for limit in limits], choice)]
     kept = truncated_degrees(graph.adjacency, limit, int(call.generator.integers(2**63)))
     tails = np.cumsum(np.bincount(kept, minlength=limit + 1)[::-1], dtype=np.float64)[::-1][1:]
     bound = nodes.truncated_tails(limit)

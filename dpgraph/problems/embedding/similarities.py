@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta, check_rank, require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -17,6 +18,8 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
+from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts
+from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import answer_noise
 from dpgraph.releases.totals import release_degree_excess, release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
@@ -108,7 +111,8 @@ def private_node_similarities(  # noqa: PLR0913
     source = open_graph(G, **door)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     n, automatic = source.n_vertices, isinstance(mechanism, str) and mechanism == "auto"
-    if automatic and (too_dear(n, epsilon) or (source.weighted and delta > 0)):
+    left = (1 - COMMON.total) * epsilon
+    if automatic and (too_dear(n, left) or (source.weighted and delta > 0)):
         what = f"a graph of {n} vertices at epsilon={epsilon:g}"
         require_delta(delta, what, "randomized response at a larger epsilon")
         mechanism, automatic = "noisy-power", False
@@ -118,7 +122,8 @@ def private_node_similarities(  # noqa: PLR0913
     if not automatic:
         private = private_normalized_adjacency(G, epsilon=epsilon, delta=delta, accountant=accountant, rng=rng, **asked)
         return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
-    check_rank(rank, n, n)
+    facts = EmbeddingFacts.of(source, left, 0.0, rank=rank)
+    EMBEDDINGS[ANSWERS].check(RandomizedResponse(), facts)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     graph = source.read()
     noise = EMBEDDING_RULE.visible * graph.max_weight * min(math.sqrt(n) * answer_noise(epsilon), n)
@@ -145,13 +150,6 @@ def _by_degrees(degrees: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.sqrt(degrees) * (length / total), 1.0)) if total > 0 else np.zeros(len(degrees))
 
 
-def _shrunk(degrees: FloatArray, noise: float) -> FloatArray:
-    """Degrees moved towards their mean, by the part of their variance that is their own noise."""
-    mean, spread = float(degrees.mean()), float(degrees.var())
-    kept = max(1 - noise**2 / spread, 0.05) if spread > 0 else 0.0  # some, for their order
-    return np.maximum(mean + math.sqrt(kept) * (degrees - mean), max(mean, 0.0) / 2)
-
-
 def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     """Vectors of length at most 1 whose inner products estimate the cosines of rows of the adjacency.
 
@@ -163,8 +161,7 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     """
     unit = float(private.scale.max())  # in units of which nothing overflows
     scale, degrees, w = private.scale / unit, private.degrees / unit, private.max_weight / unit
-    false = _answer_noise(private)
-    noise = false * w * math.sqrt(len(scale))
+    noise = _answer_noise(private) * w * math.sqrt(len(scale))
     orthonormal, triangle = np.linalg.qr(np.sqrt(scale)[:, None] * private.basis)
     found, turned = np.linalg.eigh(triangle @ private.core @ triangle.T)
     size = np.abs(found)
@@ -180,5 +177,5 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     if not noise > 0:
         return vectors
     known = float(1 - (noise / np.sort(exact)[-2:].min()) ** 2)
-    by_degrees = _by_degrees(_shrunk(private.degrees / private.max_weight, false * math.sqrt(len(scale))))
-    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * by_degrees])
+    shrunken = shrunken_degrees(degrees / w, mean / w, noise / w, 1.0)
+    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * _by_degrees(shrunken)])
