@@ -762,7 +762,8 @@ def extension() -> Iterator[Claim]:
 
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
-    cuts, load, speed, success, frontier, first_call, cluster, flights, communities, degrees, counts, persons,
+    cuts, load, speed, success, frontier, first_call, cluster, flights, communities, degrees, counts,
+    count_intervals, node_distributions, persons,
     extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers,
     estimates, rounding, tests,
 )  # fmt: skip

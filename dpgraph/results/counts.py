@@ -98,16 +98,10 @@ class PrivateEstimate(Result):
         That of the transitivity is about the quotient itself, not about both counts
         (:func:`dpgraph.bounds.count_intervals.quotient_limits`).
         """
-        least, most = self.limits
-        low, high = self._quotients(level) if "triangle" in self.counts.counts else self._count(level)
+        (least, most), counts, laws = self.limits, self.counts.counts, self.counts.noise
+        if "triangle" in counts:
+            released, noise = (counts["triangle"], counts["wedge"]), (laws["triangle"], laws["wedge"])
+            low, high = (3 * end for end in quotient_limits(released, noise, most / 3, 1 - check_level(level)))
+        else:
+            low, high = self.counts.interval(next(iter(counts)), level)
         return min(max(low, least), most), min(max(high, least), most)
-
-    def _count(self, level: float) -> tuple[float, float]:
-        (name,) = self.counts.counts
-        return self.counts.interval(name, level)
-
-    def _quotients(self, level: float) -> tuple[float, float]:
-        counts, laws = self.counts.counts, self.counts.noise
-        released, noise = (counts["triangle"], counts["wedge"]), (laws["triangle"], laws["wedge"])
-        low, high = quotient_limits(released, noise, self.limits[1] / 3, 1 - check_level(level))
-        return 3 * low, 3 * high
