@@ -87,16 +87,6 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 
 
-@each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
-def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
-    G = dpgraph.datasets.planted_cut(400, 60, -0.4, rng=1)
-    cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
-    assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
-    assert cut.privacy.entries[2].mechanism == "K-norm"
-    sparse = function(G, epsilon=0.3, mechanism="bounded-iterates", rng=0)
-    assert {line.mechanism for line in sparse.privacy.entries} == {"Laplace"}
-
-
 def test_without_noise_the_sweeps_find_a_local_optimum():
     G = nx.random_regular_graph(8, 600, seed=3)
     labels = dpgraph.private_max_cut(G, epsilon=1e6, delta=1e-6, mechanism="bounded-iterates", rng=0).labels
