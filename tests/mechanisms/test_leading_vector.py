@@ -8,26 +8,20 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.releases.eigenspaces.power_method import release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_leading_vector
+from tests.calls import edge_call
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 
 
-BUDGET = {"accountant": None, "relation": Edge()}
-
-
 def pure(graph, epsilon, rng):
-    call = open_call(epsilon=epsilon, noise=noise_source(rng), **BUDGET)
     close = DegreeResidual(quotient=1.0, is_large=False)
-    return release_leading_vector(graph, close, call, regularization=FLAT, denoise=True)
+    return release_leading_vector(graph, close, edge_call(epsilon, rng), regularization=FLAT, denoise=True)
 
 
 def gaussian(graph, epsilon, rng):
-    call = open_call(epsilon=epsilon, delta=1e-6, noise=noise_source(rng), **BUDGET)
+    call = edge_call(epsilon, rng, delta=1e-6)
     return release_low_rank_adjacency(graph, 1, call, regularization=FLAT, denoise=True)
 
 
