@@ -24,7 +24,7 @@ NETWORK = 1.25e9
 SWEEPS, ROUNDS = 8, 1000 + 7 * 200
 #: Processor seconds of the client for each worker that it asks in a round, and for each vertex and sweep, to draw noise
 #: and to set rows: `client_seconds`.
-ASKED, CLIENT_VERTEX = 0.8e-3, 1.4e-6
+ASKED, CLIENT_VERTEX = 0.8e-3, 0.6e-6
 
 
 @dataclass(frozen=True)

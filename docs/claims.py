@@ -247,6 +247,38 @@ def first_call() -> Iterator[Claim]:
     yield Claim("docs/install.md", text, "first_call.md")
 
 
+def cluster() -> Iterator[Claim]:
+    """docs/distributed.md: two workers beside one machine."""
+    table = "distributed_graphs.csv"
+
+    def times(function: str, edges: int, name: str = "processor_seconds") -> float:
+        two, one = (
+            cell(table, name, method=f"{function}, {workers}", edges=edges)
+            for workers in ("two workers", "one machine")
+        )
+        return two / one
+
+    here = "docs/distributed.md"
+    cut, communities = (times(function, 10**8) for function in ("cut", "communities"))
+    client, one = (
+        cell(table, "client_MB", method=f"cut, {workers}", edges=10**8) / 1e3
+        for workers in ("two workers", "one machine")
+    )
+    yield Claim(
+        here,
+        f"A cut of 10⁸ edges takes {cut:.2f} times its processor time, communities {communities:.1f} times; the "
+        f"client, which holds vertices and no edges, needs {client:.1f} GB in place of {one:.0f}.",
+        table,
+    )
+    small = [times(function, 10**6) for function in ("cut", "communities")]
+    middle = [times(function, 10**7) for function in ("cut", "communities")]
+    yield Claim(
+        here,
+        f"At 10⁷ edges it is {middle[0]:.1f} and {middle[1]:.1f} times, at 10⁶ {small[0]:.1f} and {small[1]:.1f}:",
+        table,
+    )
+
+
 def flights() -> Iterator[Claim]:
     """The bundled graph of the front page."""
     G = dpgraph.datasets.load("us-flights")
@@ -708,7 +740,7 @@ def extension() -> Iterator[Claim]:
 
 
 SOURCES: tuple[Callable[[], Iterator[Claim]], ...] = (
-    cuts, load, speed, success, frontier, first_call, flights, communities, degrees, counts, persons,
+    cuts, load, speed, success, frontier, first_call, cluster, flights, communities, degrees, counts, persons,
     extension, similarities, synthetic, covariance, cosine, marginals, linear_queries, projections, solvers, papers,
     estimates, rounding, tests,
 )  # fmt: skip

@@ -1,11 +1,12 @@
 """Commands beyond max-cut, dry runs and completion, run in this process through main()."""
 
 import csv
-import gzip
 import json
+from functools import partial
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpgraph
@@ -40,131 +41,61 @@ def survey(tmp_path):
     return path
 
 
-# --- graphs ------------------------------------------------------------------------------------------------------
+# --- the table of a result -----------------------------------------------------------------------------------
+
+BLOCKS = nx.convert_node_labels_to_integers(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), 1000)
+TABLE = np.random.default_rng(0).normal(size=(2000, 3)) * [0.4, 0.2, 0.1]
+#: Command, its options, the call of the library that it is, and what it prints of the result.
+CALLS = {
+    "max-cut": ([], dpgraph.private_max_cut, "weight of the cut"),
+    "max-bisection": ([], dpgraph.private_max_bisection, "90 + 90"),
+    "embed": (["--rank", 2], partial(dpgraph.private_normalized_adjacency, rank=2), "2 dimensions"),
+    "communities": (["--resolution", 1.1], partial(dpgraph.private_communities, resolution=1.1), "modularity: "),
+    "degrees": (["--mechanism", "laplace"], partial(dpgraph.private_degrees, mechanism="laplace"), "180 noisy degrees"),
+    "degree-distribution": ([], dpgraph.private_degree_distribution, "180 vertices, mean degree"),
+    "densest": ([], dpgraph.private_densest_subgraph, "of 180 vertices"),
+    "statistic": (["matching"], partial(dpgraph.private_statistic, statistic="matching"), "with probability 95 %"),
+    "count": (["wedge"], partial(dpgraph.private_subgraph_counts, patterns=("wedge",)), "wedge: "),
+    "csp": (["--colours", 3, "--adjacency", "edge"], partial(dpgraph.private_max_k_cut, k=3), "weight earned"),
+    "covariance": ([], dpgraph.private_covariance, "delta = 0"),
+}
 
 
-def test_max_bisection_is_the_library_call_with_equal_halves(run, tmp_path):
-    output, report = tmp_path / "halves.csv", tmp_path / "report.json"
-    status, _, err = run("max-bisection", "planted-cut", *PRIVACY, "--seed", 1, "--output", output, "--report", report)
+@each("name", CALLS, parts=4)
+def test_a_command_writes_the_table_of_the_library_in_the_labels_of_its_file(run, tmp_path, name):
+    options, call, words = CALLS[name]
+    path, output, report = tmp_path / "g.csv", tmp_path / "o.csv", tmp_path / "r.json"
+    if name == "covariance":
+        np.savetxt(path, TABLE, delimiter=",", header="a,b,c", comments="")
+    else:
+        path.write_text("".join(f"{u} {v}\n" for u, v in BLOCKS.edges))
+    written = ["--output", output, "--report", report]
+    status, out, err = run(name, path, *options, "--epsilon", 4, "--seed", 1, *written)
     assert (status, err) == (0, "")
-    sides = [int(side) for _, side in rows(output)[1:]]
-    assert (sides.count(0), sides.count(1)) == (300, 300)
-    A, _ = datasets.load_sparse("planted-cut")
-    assert sides == dpgraph.private_max_bisection(A, epsilon=2.0, delta=1e-6, rng=1).labels.tolist()
-    assert json.loads(report.read_text())["command"] == "max-bisection"
-
-
-def test_embed_writes_points_and_a_file_for_python_with_the_labels_of_the_graph(run, tmp_path):
-    G = datasets.planted_cut(300, 100, -0.8, rng=5)
-    path, points, saved = tmp_path / "g.txt.gz", tmp_path / "points.csv", tmp_path / "private.npz"
-    path.write_bytes(gzip.compress("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges).encode()))
-    options = ["--rank", 2, "--seed", 3, "--output", points, "--save", saved, "--report", tmp_path / "r.json"]
-    status, out, err = run("embed", path, "--epsilon", 8, "--delta", 1e-6, *options)
-    assert (status, err) == (0, "")
-    assert "2 dimensions" in out
-    private = load_result(saved)
-    assert private.nodes == tuple(range(1000, 1300))
-    assert private.privacy.seeded
-    assert rows(points)[0] == ["node", "x1", "x2"]
-    written = np.array([[float(x) for x in row[1:]] for row in rows(points)[1:]])
-    np.testing.assert_array_equal(written, private.embedding())
-    assert json.loads((tmp_path / "r.json").read_text())["result"]["rank"] == 2
-
-
-# --- communities and counts --------------------------------------------------------------------------------------
-
-
-def test_communities_are_those_of_the_library_with_the_labels_of_the_file(run, tmp_path):
-    G = nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1)
-    path, output, report = tmp_path / "g.txt", tmp_path / "c.csv", tmp_path / "r.json"
-    path.write_text("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges))
-    pictures = {name: tmp_path / f"{name}.png" for name in ("plot", "graph-plot")}
-    drawn = [argument for name, picture in pictures.items() for argument in (f"--{name}", picture)]
-    options = ["--epsilon", 4, "--seed", 1, "--resolution", 1.1, "--output", output, "--report", report, *drawn]
-    status, out, err = run("communities", path, *options)
-    assert (status, err) == (0, "")
-    A, nodes = datasets.read_sparse(path)
-    found = dpgraph.private_communities(A, epsilon=4.0, resolution=1.1, rng=1)
-    table = rows(output)
-    assert table[0] == ["node", "community"]
-    assert table[1:] == [[str(node), str(k)] for node, k in zip(nodes, found.labels.tolist(), strict=True)]
-    assert set(nodes) == set(range(1000, 1180))
+    found = call(TABLE if name == "covariance" else datasets.read_sparse(path)[0], epsilon=4.0, rng=1)
+    assert words in out
     content = json.loads(report.read_text())
-    assert content["command"] == "communities"
-    assert content["parameters"]["resolution"] == 1.1
-    assert content["result"]["sizes"] == [len(community) for community in found.communities]
-    assert content["result"]["block_weights"] == found.block_weights.tolist()
-    assert f"modularity: {found.estimated_modularity:.4g}, with" in out
-    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures.values())
-    assert run("communities", path, "--epsilon", 4, "--communities", 2, "--output", output)[0] == 0
-    assert {community for _, community in rows(output)[1:]} == {"0", "1"}
-    status, out, err = run("communities", path, "--epsilon", 4, "--communities", "many")
-    assert (status, out) == (2, "")
-    assert "--communities must be auto or a number" in err
+    assert (content["command"], content["privacy"]["epsilon"]) == (name, 4)
+    table = pd.read_csv(output, index_col=0 if name == "covariance" else None)
+    pd.testing.assert_frame_equal(table, expected(name, found)[table.columns], check_dtype=False, check_exact=True)
 
 
-def test_a_degree_distribution_is_written_and_drawn(run, tmp_path):
-    output, picture, report = tmp_path / "d.csv", tmp_path / "d.pdf", tmp_path / "r.json"
-    options = ["--epsilon", 1, "--seed", 2, "--output", output, "--plot", picture, "--report", report]
-    status, out, err = run("degree-distribution", "planted-cut", *options)
-    assert (status, err) == (0, "")
-    found = dpgraph.private_degree_distribution(datasets.load_sparse("planted-cut")[0], epsilon=1.0, rng=2)
-    table = rows(output)
-    assert table[0] == ["degree", "count", "ccdf"]
-    assert [int(count) for _, count, _ in table[1:]] == found.counts.tolist()
-    assert [float(share) for _, _, share in table[1:]] == found.ccdf.tolist()
-    assert json.loads(report.read_text())["result"]["counts"] == found.counts.tolist()
-    assert f"600 vertices, mean degree {found.mean_degree:.4g}" in out
-    assert picture.read_bytes().startswith(b"%PDF")
-
-
-def test_the_densest_part_is_written(run, tmp_path):
-    output, report = tmp_path / "d.csv", tmp_path / "r.json"
-    status, out, err = run(
-        "densest", "planted-cut", "--epsilon", 1, "--seed", 4, "--output", output, "--report", report
-    )
-    found = dpgraph.private_densest_subgraph(datasets.load_sparse("planted-cut")[0], epsilon=1.0, rng=4)
-    assert (status, err) == (0, "")
-    assert [int(inside) for _, inside in rows(output)[1:]] == found.labels.tolist()
-    assert json.loads(report.read_text())["result"]["size"] == len(found.vertices)
-    assert f"{len(found.vertices)} of 600 vertices" in out
-
-
-def test_a_number_that_one_edge_moves_by_one_is_published(run, tmp_path):
-    output = tmp_path / "n.csv"
-    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--seed", 5, "--output", output)
-    assert (status, err) == (0, "")
-    name, value, low, high = rows(output)[1]
-    assert name == "matching"
-    assert float(low) <= float(value) <= float(high) <= 300
-    assert "with probability 95 % between" in out
-    status, out, err = run("statistic", "planted-cut", "matching", "--epsilon", 1, "--weight", "w", "--max-weight", 2)
-    assert (status, out) == (2, "")
-    assert "count every edge once" in err
-
-
-def test_patterns_are_counted_with_intervals(run, tmp_path):
-    output, report = tmp_path / "n.csv", tmp_path / "r.json"
-    options = ["--epsilon", 1, "--seed", 3, "--output", output, "--report", report]
-    status, out, err = run("count", "planted-cut", "wedge", "triangle", *options)
-    assert (status, err) == (0, "")
-    graph = datasets.load_sparse("planted-cut")[0]
-    found = dpgraph.private_subgraph_counts(graph, ("wedge", "triangle"), epsilon=1.0, rng=3)
-    table = rows(output)
-    assert table[0] == ["pattern", "count", "std", "low", "high"]
-    for name, count, std, low, high in table[1:]:
-        assert (int(count), float(std)) == (found.counts[name], found.std[name])
-        assert (float(low), float(high)) == found.interval(name)
-        assert f"{name}: {int(count):,}, with probability 95 % between {float(low):,.0f} and {float(high):,.0f}" in out
-    assert json.loads(report.read_text())["result"]["counts"] == found.counts
-    assert "triangle: " in run("count", "planted-cut", "--epsilon", 1)[1]
-    for patterns in (["house"], ["edge", "edge"]):
-        status, out, err = run("count", "there-is-no-such.txt", *patterns, "--epsilon", 1, "--nodes", 3)
-        assert (status, out) == (2, "")
-    status, _, err = run("count", "planted-cut", "house", "--epsilon", 1)
-    assert "'4-clique'" in err
-    status, _, err = run("count", "planted-cut", "--epsilon", 1, "--mechanism", "local-sensitivity")
-    assert (status, "--mechanism ladder" in err) == (2, True)
+def expected(name, found):
+    """What a command writes, and may be more."""
+    if name == "covariance":
+        return pd.DataFrame(found.matrix, columns=[*"abc"], index=[*"abc"])
+    if name == "statistic":
+        return pd.DataFrame(
+            [["matching", found.value, *found.interval()]], columns=["statistic", "value", "low", "high"]
+        )
+    frame = found.to_frame()
+    if frame.columns[0] in ("node", "variable"):
+        frame[frame.columns[0]] += 1000
+    if name == "degrees":
+        frame["degree"] = found.values  # as they are
+    if name == "count":
+        frame["low"], frame["high"] = found.interval("wedge")
+    return frame
 
 
 def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
@@ -185,18 +116,6 @@ def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
 
 
 # --- constraints -------------------------------------------------------------------------------------------------
-
-
-def test_csp_colours_a_graph(run, tmp_path):
-    output, report = tmp_path / "colours.csv", tmp_path / "r.json"
-    arguments = ["--colours", 3, "--seed", 1, "--output", output, "--report", report]
-    status, out, err = run("csp", "planted-cut", "--epsilon", 4, "--delta", 1e-6, *arguments)
-    assert (status, err) == (0, "")
-    table = rows(output)
-    assert table[0] == ["variable", "label"]
-    assert {label for _, label in table[1:]} == {"0", "1", "2"}
-    assert "weight earned" in out
-    assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
 
 
 def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
@@ -232,22 +151,6 @@ def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path,
 
 
 # --- tables ------------------------------------------------------------------------------------------------------
-
-
-def test_covariance_writes_the_private_matrix_with_column_names(run, tmp_path):
-    data = np.random.default_rng(0).normal(size=(2000, 3)) * [0.4, 0.2, 0.1]
-    path, output, report = tmp_path / "x.csv", tmp_path / "c.csv", tmp_path / "r.json"
-    np.savetxt(path, data, delimiter=",", header="a,b,c", comments="")
-    status, out, err = run("covariance", path, "--epsilon", 2, "--seed", 4, "--output", output, "--report", report)
-    assert (status, err) == (0, "")
-    assert "delta = 0" in out
-    table = rows(output)
-    assert table[0] == ["", "a", "b", "c"]
-    matrix = np.array([[float(x) for x in row[1:]] for row in table[1:]])
-    np.testing.assert_array_equal(matrix, dpgraph.private_covariance(data, epsilon=2.0, rng=4).matrix)
-    content = json.loads(report.read_text())
-    assert content["table"] == {"source": str(path), "columns": ["a", "b", "c"]}
-    assert content["result"]["matrix"] == matrix.tolist()
 
 
 def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_the_table_is_opened(run, tmp_path):

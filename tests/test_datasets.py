@@ -283,6 +283,8 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
         (b"1,2\n3,,4\n", "hole.csv", "line 2"),
         (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "expected a valid Matrix Market file"),
+        (b"graph [", "bad.gml", "expected valid GML"),
+        (b"][", "bad.gml", "expected valid GML"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "picture.txt", "not a text file"),
         (b"1 2\n\xff\xfe 3\n", "latin.txt", "line 2: expected UTF-8"),
         (gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "cut.txt.gz", "truncated or damaged gzip"),
@@ -300,9 +302,15 @@ def test_a_bad_file_is_a_dataset_error_that_names_the_file_and_the_line(write, c
 
 
 def test_error_messages_never_quote_the_private_content_of_a_line(write):
-    for content in ("alice bob\n", "1 2\nalice bob\n", "1 2 3\nalice 5\n", "u,v,w\n1,2,alice\n"):
+    for content in (
+        "alice bob\n",
+        "1 2\nalice bob\n",
+        "1 2 3\nalice 5\n",
+        "u,v,w\n1,2,alice\n",
+        "graph [ node [ id 0 label alice ]",
+    ):
         with pytest.raises(DatasetError) as caught:
-            datasets.read_edgelist(write(content), weight="w")
+            datasets.read_edgelist(write(content, "bad.gml" if "[" in content else "graph.txt"), weight="w")
         assert "alice" not in str(caught.value)
         assert caught.value.__cause__ is None
 
@@ -379,13 +387,6 @@ def test_directed_gml_needs_symmetrize_and_then_keeps_the_heavier_arc(tmp_path):
     G = datasets.read_edgelist(path, symmetrize=True)
     assert not G.is_directed()
     assert nx.get_edge_attributes(G, "weight") == {("a", "b"): 5, ("b", "c"): 2}
-
-
-@each("content", ["graph [", "graph [ node [ id 0 label secret ]", "secret", "]["], parts=2)
-def test_bad_gml_is_a_dataset_error_without_its_content(write, content):
-    with pytest.raises(DatasetError, match="expected valid GML") as caught:
-        datasets.read_edgelist(write(content, "bad.gml"))
-    assert "secret" not in str(caught.value)
 
 
 # --- real graphs and the registry ------------------------------------------------------------------------------

@@ -69,17 +69,6 @@ def test_every_kind_of_input_gives_the_same_graph(kind):
         assert graph.adjacency.dtype == np.float64
 
 
-@each("kind", INPUTS, parts=2)
-def test_the_operator_interface_is_the_matrix(kind):
-    graph = open_graph(INPUTS[kind]).read()
-    block = np.random.default_rng(0).normal(size=(4, 3))
-    rows = np.array([3, 1])
-    assert np.array_equal(graph.degrees(), MATRIX.sum(axis=1))
-    assert np.allclose(graph.multiply(block), MATRIX @ block, rtol=1e-15)
-    assert np.allclose(graph.multiply(block[:, 0]), MATRIX @ block[:, 0], rtol=1e-15)
-    assert np.allclose(graph.multiply_rows(rows, block), (MATRIX @ block)[rows], rtol=1e-15)
-
-
 @each(
     "labels",
     [
@@ -464,12 +453,6 @@ def test_reading_does_not_change_the_callers_matrix(kind):
     open_graph(G, max_weight=1.0).read()
     after = [np.array(part) for part in (G.data, *G.coords)] if kind == "coo_array" else parts()
     assert all(np.array_equal(x, y) for x, y in zip(before, after, strict=True))
-
-
-def test_the_text_form_shows_public_facts_only():
-    small, large = open_graph(nx.path_graph(9)).read(), open_graph(nx.complete_graph(9)).read()
-    assert repr(small) == repr(large) == "Graph(n_vertices=9, max_weight=1)"
-    assert str(small) == str(large)
 
 
 def test_weighted_means_declared_and_naming_the_default_bound_declares_nothing():

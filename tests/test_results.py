@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import pickle
 import warnings
 
 import networkx as nx
@@ -140,13 +139,6 @@ def test_results_are_equal_only_to_themselves_hashable_and_frozen(name):
     assert len({result, copy}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.anything = 1
-
-
-@EACH
-def test_results_survive_pickling(name):
-    result = a(name)
-    copy = pickle.loads(pickle.dumps(result))
-    assert (repr(copy), copy._repr_html_()) == (repr(result), result._repr_html_())
 
 
 @each("name", [name for name in CALLS if name.startswith("Private")], parts=2)

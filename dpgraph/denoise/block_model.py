@@ -33,7 +33,7 @@ from dpgraph.denoise.iterates import degree_of_an_end
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
@@ -75,8 +75,10 @@ def draw_graph(
     ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
     by_label = np.argsort(labels[ends].astype(np.min_scalar_type(len(edges))), kind="stable")  # by radix
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels[ends], minlength=len(edges)))])
-    simple = at_once(_made_simple, 16.0 * ends.size)
-    tails, heads = (ends[places] for places in on_thread(simple, ends, labels, by_label, starts, n, rng))
+    simple, known = at_once(_made_simple, 16.0 * ends.size), np.full(1 << (2 * ends.size).bit_length(), -1)
+    bad = np.zeros(ends.size // 2, dtype=np.bool_)
+    on_thread(simple, (ends, bad), labels, (by_label, starts), (n, known), rng)
+    tails, heads = ends.reshape(-1, 2)[~bad].T
     both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
     A = sparse.coo_array((np.ones(2 * tails.size), both), shape=(n, n)).tocsr()
     A.sort_indices()
@@ -124,8 +126,9 @@ def _grouped(
         for first, others in ((core, members), (np.full(core.size, -1), kinds), (np.full(core.size, core.size), room))
     )
     filled, missing = at_once(_filled_groups, 4.0 * degrees.sum()), np.rint(edges).astype(np.int64)
-    tails, heads = on_thread(filled, members, kinds, room, labels[members], degrees.copy(), missing)
-    codes = np.sort(np.minimum(tails, heads) * n + np.maximum(tails, heads))
+    pairs = np.empty((degrees.sum() // 2 + 1, 2), dtype=np.int64)
+    size = on_thread(filled, members, kinds, room, labels[members], (degrees.copy(), missing), pairs)
+    codes = np.sort(pairs[:size].min(axis=1) * n + pairs[:size].max(axis=1))
     codes = codes[np.diff(codes, prepend=-1) > 0]
     return np.column_stack([codes // max(n, 1), codes % max(n, 1)])
 
@@ -181,12 +184,12 @@ def _filled_groups(
     kinds: IntArray,
     room: IntArray,
     community: IntArray,
-    left: IntArray,
-    missing: IntArray,
+    wanted: tuple[IntArray, IntArray],
+    pairs: IntArray,
     stop: Stop,
-) -> tuple[IntArray, IntArray]:
-    """All pairs inside groups that have an edge `left` at both ends, and are `missing` between their communities."""
-    pairs = np.empty((2, left.sum() // 2 + 1), dtype=np.int64)
+) -> int:
+    """Write all `pairs` inside groups that have edges left at both ends and between their communities; how many."""
+    left, missing = wanted
     size = begin = 0
     while begin < members.size and not stop[0]:
         end = begin + 1
@@ -196,14 +199,14 @@ def _filled_groups(
             for j in range(i + 1, end):
                 u, v, a, b = members[i], members[j], community[i], community[j]
                 if u != v and left[u] > 0 and left[v] > 0 and missing[a, b] > 0:
-                    pairs[0, size], pairs[1, size] = u, v
+                    pairs[size, 0], pairs[size, 1] = u, v
                     size += 1
                     left[u] -= 1
                     left[v] -= 1
                     missing[a, b] -= 1
                     missing[b, a] -= int(a != b)
         begin = end
-    return pairs[0, :size], pairs[1, :size]
+    return size
 
 
 def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -225,36 +228,39 @@ def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random
 
 
 @njit()
-def _code(u: int, v: int, n: int) -> int:
-    """One number for the pair of u and v."""
-    return min(u, v) * n + max(u, v)
+def _place(u: int, v: int, pairs: tuple[int, IntArray]) -> tuple[int, int]:
+    """One number for the pair of u and v, and where a table has it, or may have it: a set takes long to compile."""
+    n, table = pairs
+    low, high = min(u, v), max(u, v)
+    code, place = low * n + high, (low * 2654435761 + high * 40503) & (table.size - 1)
+    while table[place] not in (code, -1):
+        place = (place + 1) & (table.size - 1)
+    return code, place
 
 
 @njit(nogil=True)
 def _made_simple(
-    ends: IntArray,
+    edges: tuple[IntArray, BoolArray],
     labels: IntArray,
-    by_label: IntArray,
-    starts: IntArray,
-    n: int,
+    places: tuple[IntArray, IntArray],
+    pairs: tuple[int, IntArray],
     rng: np.random.Generator,
     stop: Stop,
-) -> tuple[IntArray, IntArray]:
-    """Break up loops and double edges, in place; `ends` 2 e and 2 e + 1 are those of pair e. Returns places of ends.
+) -> None:
+    """Break up loops and double edges, in place; ends 2 e and 2 e + 1 are those of pair e, `bad` if it is left.
 
     An unwanted pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of
     edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
     which begin at `starts`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
     """
-    known = {_code(0, 0, n)}  # of a loop: no edge has it
-    bad = np.zeros(ends.size // 2, dtype=np.bool_)
+    (ends, bad), (by_label, starts), table = edges, places, pairs[1]
     for e in range(bad.size):
         if stop[0]:
             break
-        code = _code(ends[2 * e], ends[2 * e + 1], n)
-        bad[e] = ends[2 * e] == ends[2 * e + 1] or code in known
+        code, place = _place(ends[2 * e], ends[2 * e + 1], pairs)
+        bad[e] = ends[2 * e] == ends[2 * e + 1] or table[place] == code
         if not bad[e]:
-            known.add(code)
+            table[place] = code
     for e in range(bad.size):
         if stop[0]:
             break
@@ -265,17 +271,18 @@ def _made_simple(
             u, v = ends[mine], ends[mine ^ 1]
             near = tries >= _TRIES // 4
             first, last = (starts[labels[u]], starts[labels[u] + 1]) if near else (0, ends.size)
-            place = by_label[first + int(rng.random() * (last - first))]
-            x, y = ends[place], ends[place ^ 1]
-            one, two = _code(u, y, n), _code(x, v, n)
-            if not bad[place // 2] and u != y and x != v and one != two and one not in known and two not in known:
-                known.remove(_code(x, y, n))
-                known.add(one)
-                known.add(two)
-                ends[place], ends[mine] = u, x
+            other = by_label[first + int(rng.random() * (last - first))]
+            x, y = ends[other], ends[other ^ 1]
+            if bad[other // 2] or u == y or x == v:
+                continue
+            one, of_one = _place(u, y, pairs)
+            two, of_two = _place(x, v, pairs)
+            if one != two and table[of_one] != one and table[of_two] != two:
+                table[_place(x, y, pairs)[1]] = -2
+                table[of_one] = one
+                table[_place(x, v, pairs)[1]] = two
+                ends[other], ends[mine] = u, x
                 bad[e], tries = False, 0
-    kept = np.flatnonzero(~bad)
-    return 2 * kept, 2 * kept + 1
 
 
 # --- clearer communities ----------------------------------------------------------------------------------------------

@@ -87,9 +87,9 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
     rows = indptr, neighbours, mates, np.repeat(np.arange(degrees.size), np.diff(indptr))
     tries = min(_SWAPS * A.nnz, _MOST)
-    kernel = at_once(_swaps, 20.0 * tries)
-    of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred
-    on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale), tries, rng)
+    kernel = at_once(_swaps, 60.0 * tries)
+    of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
+    on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale, np.zeros(3)), tries, rng)
     B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
     B.sort_indices()
     return B
@@ -102,30 +102,30 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
     `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row.
     """
     indptr, neighbours, mates, owners = graph
-    weights, centred = of_vertices
-    now, wanted, scale = counts
-    marked, size = np.zeros(indptr.size - 1, dtype=np.uint8), neighbours.size
-    degrees, change = indptr[1:] - indptr[:-1], np.zeros(3)
+    weights, centred, marked = of_vertices
+    now, wanted, scale, change = counts
     for number in range(tries):
-        if number % 1024 == 0 and (stop[0] or (((now - wanted) * scale) ** 2).sum() < _NEAR):
-            break
-        start = int(rng.random() * size)
+        if number % 1024 == 0:
+            far = 0.0
+            for k in range(3):
+                far += ((now[k] - wanted[k]) * scale[k]) ** 2
+            if stop[0] or far < _NEAR:
+                break
+        start = int(rng.random() * owners.size)
         a, c = owners[start], neighbours[start]
-        b = neighbours[indptr[c] + int(rng.random() * degrees[c])]
-        ax = indptr[a] + int(rng.random() * degrees[a])
-        by = indptr[b] + int(rng.random() * degrees[b])
-        looks = _LOOKS
+        b = neighbours[_drawn(c, indptr, rng)]
+        ax, by, looks = _drawn(a, indptr, rng), _drawn(b, indptr, rng), _LOOKS
         while looks > 0 and labels[neighbours[ax]] != labels[b]:
-            ax, looks = indptr[a] + int(rng.random() * degrees[a]), looks - 1
+            ax, looks = _drawn(a, indptr, rng), looks - 1
         while looks > 0 and labels[neighbours[by]] != labels[a]:
-            by, looks = indptr[b] + int(rng.random() * degrees[b]), looks - 1
+            by, looks = _drawn(b, indptr, rng), looks - 1
         x, y = neighbours[ax], neighbours[by]
         if looks == 0 or a == b or x in (y, b) or y == a:
             continue
-        for w in neighbours[indptr[a] : indptr[a + 1]]:
-            marked[w] = 1
-        for w in neighbours[indptr[y] : indptr[y + 1]]:
-            marked[w] |= 2
+        for k in range(indptr[a], indptr[a + 1]):
+            marked[neighbours[k]] = 1
+        for k in range(indptr[y], indptr[y + 1]):
+            marked[neighbours[k]] |= 2
         gain = 0.0
         if not marked[b] & 1 and not marked[x] & 2:
             change[0] = change[1] = 0.0
@@ -144,13 +144,20 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
             for k in range(3):
                 gain += ((now[k] - wanted[k]) ** 2 - (now[k] + change[k] - wanted[k]) ** 2) * scale[k] ** 2
         for v in (a, y):
-            for w in neighbours[indptr[v] : indptr[v + 1]]:
-                marked[w] = 0
+            for k in range(indptr[v], indptr[v + 1]):
+                marked[neighbours[k]] = 0
         if gain > 0:
-            now += change
+            for k in range(3):
+                now[k] += change[k]
             xa, yb = mates[ax], mates[by]
             neighbours[ax], neighbours[by], neighbours[xa], neighbours[yb] = b, a, y, x
             mates[ax], mates[by], mates[xa], mates[yb] = by, ax, yb, xa
+
+
+@njit()
+def _drawn(v: int, indptr: IntArray, rng: Any) -> int:
+    """The place of a random entry of row v."""
+    return int(indptr[v]) + int(rng.random() * (indptr[v + 1] - indptr[v]))
 
 
 @njit()
@@ -159,7 +166,8 @@ def _shared(v: int, other: int, graph: Any, marked: Any, weights: FloatArray) ->
     first = second = 0
     weight_first = weight_second = 0.0
     joined = False
-    for w in graph[1][graph[0][v] : graph[0][v + 1]]:
+    for k in range(graph[0][v], graph[0][v + 1]):
+        w = graph[1][k]
         joined = joined or w == other
         if marked[w] & 1:
             first, weight_first = first + 1, weight_first + weights[w]

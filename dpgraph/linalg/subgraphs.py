@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpgraph.compiled import at_once, njit
 from dpgraph.threads import Stop, on_thread
-from dpgraph.typing import BoolArray, IntArray
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
@@ -21,6 +21,8 @@ ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-cl
 PATTERNS = tuple(ORDERS)[:-1]
 #: One over the unit of clustering coefficients.
 _CLUSTERING_UNIT = 2**30
+#: No kernel counts triangles of so few vertices.
+_FEW = 400
 #: Entries that a row is taken to have.
 _ENTRIES = 16
 
@@ -94,11 +96,27 @@ class Subgraphs:
         return self._ranked.start, self._ranked.higher
 
     @cached_property
+    def _dense(self) -> tuple[FloatArray, FloatArray] | None:
+        """Of few vertices: the matrix, and the common neighbours of every two. Products take less than compiling."""
+        n = self._degrees.size
+        if n > _FEW:
+            return None
+        A, (indptr, indices) = np.zeros((n, n)), self._rows
+        A[np.repeat(np.arange(n), np.diff(indptr)), indices] = 1.0
+        common = A @ A
+        np.fill_diagonal(common, 0.0)
+        return A, common
+
+    @cached_property
     def _triangles(self) -> int:
+        if self._dense is not None:
+            return int(np.vdot(*self._dense)) // 6
         return self._number(triangle_count, *self._oriented)
 
     @cached_property
     def _codegree(self) -> int:
+        if self._dense is not None:
+            return int(self._dense[1].max(initial=0))
         return self._number(largest_codegree, self._ranked.indptr, self._ranked.indices)
 
     def _number(self, kernel: Callable[..., int], *arguments: object) -> int:
@@ -140,10 +158,15 @@ class Subgraphs:
         A vertex w of degree d adds 1/C(d, 2) to each edge between two of its neighbours, rounded down to a multiple of
         2^-30, so that sums are exact.
         """
-        degrees = self._degrees[self._by_degree].astype(np.int64)
+        degrees = self._degrees.astype(np.int64)
         weights = _CLUSTERING_UNIT // np.maximum(degrees * (degrees - 1) // 2, 1)
         most = min(int(limit * _CLUSTERING_UNIT) if limit < math.inf else 2**62, 2**62)
-        return self._number(closed_edges, *self._oriented, weights, most) / _CLUSTERING_UNIT
+        if self._dense is not None:
+            A = self._dense[0]
+            return float(np.vdot(A, np.minimum((A * weights) @ A, most))) / 2 / _CLUSTERING_UNIT
+        sums = np.zeros(self._oriented[1].size, dtype=np.int64)
+        self._number(add_closing, *self._oriented, weights[self._by_degree], sums)
+        return int(np.minimum(sums, most).sum()) / _CLUSTERING_UNIT
 
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""
@@ -185,7 +208,8 @@ def ranked(
         if stop[0]:
             break
         start[place + 1] = start[place] + last[place] - ends[place]
-        higher[start[place] : start[place + 1]] = places[ends[place] : last[place]]
+        for k in range(last[place] - ends[place]):  # a copy of a slice takes numba four seconds more to compile
+            higher[start[place] + k] = places[ends[place] + k]
         for k in range(indptr[by_degree[place]], indptr[by_degree[place] + 1]):
             other = rank[indices[k]]
             places[last[other]] = place
@@ -211,10 +235,10 @@ def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
 
 
 @njit(nogil=True)
-def closed_edges(start: IntArray, higher: IntArray, weights: IntArray, limit: int, stop: Stop) -> int:
-    """The sum over edges of what the common neighbours of their ends weigh, or of the limit if that is less."""
+def add_closing(start: IntArray, higher: IntArray, weights: IntArray, sums: IntArray, stop: Stop) -> int:
+    """Add to the sum of each edge what the common neighbours of its ends weigh."""
     n = start.size - 1
-    place, sums = np.zeros(n, dtype=np.int64), np.zeros(higher.size, dtype=np.int64)
+    place = np.zeros(n, dtype=np.int64)
     for u in range(n):
         if stop[0]:
             break
@@ -228,8 +252,9 @@ def closed_edges(start: IntArray, higher: IntArray, weights: IntArray, limit: in
                     sums[uv] += weights[w]
                     sums[vw] += weights[u]
                     sums[place[w] - 1] += weights[v]
-        place[higher[start[u] : start[u + 1]]] = 0
-    return int(np.minimum(sums, limit).sum())
+        for uw in range(start[u], start[u + 1]):
+            place[higher[uw]] = 0
+    return n
 
 
 @njit(nogil=True)

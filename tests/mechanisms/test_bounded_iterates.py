@@ -2,7 +2,6 @@
 
 import networkx as nx
 import numpy as np
-import pytest
 
 from dpgraph.denoise.iterates import (
     ITERATE_UNIT,
@@ -63,14 +62,3 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
     X = np.stack(seen)
     assert np.abs(X).max() <= 1.0
     assert np.array_equal(X, np.rint(X / ITERATE_UNIT) * ITERATE_UNIT)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 101])
-@pytest.mark.parametrize("balanced", [False, True])
-def test_labels_are_zero_or_one_and_balanced_on_request(n, balanced):
-    G = open_graph(nx.gnp_random_graph(n, 0.5, seed=1)).read()
-    labels = release_cut_labels(G, open_call(), mean_degree=n / 2, balanced=balanced)
-    assert labels.shape == (n,)
-    assert set(labels.tolist()) <= {0, 1}
-    if balanced:
-        assert abs(2 * int(labels.sum()) - n) <= 1

@@ -20,16 +20,9 @@ from dpgraph.releases.sweeps.iteration import (
     FieldOracle,
     Iteration,
     RowSensitivity,
-    cut_iteration,
-    label_iteration,
-    number_of_queries,
-    repeated_core,
 )
-from dpgraph.tuning import SWEEPS
 from tests.about import each
 from tests.cut_labels import release_cut_labels
-
-EVEN = np.full(2000, 50.0)
 
 
 def open_call(epsilon, rng=0):
@@ -94,30 +87,6 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 
 
-def test_rows_are_read_once_in_sparse_graphs_and_else_the_more_often_the_larger_budget_and_degree():
-    epsilons, degrees = (1e-7, 0.3, 1.0, 3.0, 50.0), (-3.0, 0.0, 1.0, 20.0, 50.0, 300.0, 1e4)
-    graph = open_graph(nx.empty_graph(20_000)).read()
-    for oracle in (cut_iteration(graph, balanced=False).oracle, label_iteration(graph, 1.0 - np.eye(3)).oracle):
-        counts = np.array([[number_of_queries(oracle, 1.0, d, e, even=False) for d in degrees] for e in epsilons])
-        assert set(np.unique(counts)) <= {0, *range(2, 2 * SWEEPS.of_signs + 1)}
-        assert counts.max() == (SWEEPS.of_signs if oracle.columns == 1 else 2 * SWEEPS.of_signs)
-        assert not counts[:, :2].any()
-        assert all(np.all(np.diff(counts, axis=axis) >= 0) for axis in range(2))
-        evenly = number_of_queries(oracle, 1.0, 50.0, 1.0, even=True)
-        assert evenly == (SWEEPS.of_signs if oracle.columns == 1 else counts[2, 4])
-
-
-def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
-    rng = np.random.default_rng(0)
-    degrees = 20 * (rng.pareto(2.0, size=1000) + 1)
-    core = repeated_core(degrees, 2.0, rng)
-    assert sorted(core.order.tolist()) == list(range(1000))
-    assert degrees[core.rows].min() >= degrees[core.others].max()
-    assert (degrees[core.rows] ** 2).sum() >= 0.95 * (degrees**2).sum()
-    assert degrees[core.rows[: core.size // 4]].mean() > 1.2 * degrees[core.rows].mean()
-    assert repeated_core(EVEN, 2.0, rng).size == EVEN.size
-
-
 @each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
 def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     G = dpgraph.datasets.planted_cut(400, 60, -0.4, rng=1)
@@ -162,16 +131,6 @@ def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quiet_
     assert law in {mechanism for _, mechanism in lines_of(cut)}
     together = [line for line in cut.privacy.entries if line.mechanism == "K-norm"]
     assert all(line.sensitivity == pytest.approx(2.0, rel=1e-4) for line in together)  # both ends, whatever k
-
-
-def test_a_planted_colouring_is_found_by_repeated_readings():
-    G = nx.complete_multipartite_graph(60, 60, 60)
-    for seed in range(3):
-        cut = dpgraph.private_max_k_cut(G, 3, epsilon=4.0, mechanism="bounded-iterates", rng=seed)
-        assert "K-norm" in {mechanism for _, mechanism in lines_of(cut)}
-        assert dpgraph.evaluate.csp_value(dpgraph.TwoCSP.from_networkx(G, "max-k-cut", 3), cut.labels) == pytest.approx(
-            G.number_of_edges()
-        )
 
 
 def test_a_whole_table_pays_for_the_range_of_its_rows_and_finds_hidden_labels_more_often():

@@ -57,15 +57,6 @@ def test_gaussian_calls_compose_along_the_exact_curve():
     assert accountant.spent.delta == 1e-6
 
 
-def test_the_whole_budget_can_be_spent_in_one_call_and_then_nothing_fits():
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    call(1.0, 1e-6, accountant=accountant)
-    assert accountant.spent == pytest.approx((1.0, 1e-6))
-    assert accountant.remaining == (0.0, 0.0)
-    with pytest.raises(BudgetExceededError):
-        call(1e-3, 1e-9, accountant=accountant)
-
-
 @settings(max_examples=100, deadline=None)
 @given(st.floats(0.01, 100), st.floats(1e-12, 1e-2), st.lists(st.floats(0.05, 0.9), min_size=1, max_size=5))
 def test_what_remains_can_always_be_spent_and_never_more(epsilon, delta, shares):

@@ -2,39 +2,14 @@
 
 import dataclasses
 import inspect
-import math
-from collections.abc import Set as AbstractSet
-
-import numpy as np
-from scipy import sparse
 
 from dpgraph.exceptions import MechanismHalted
 from tests.about import each
 from tests.privacy.registry import ENTRIES
+from tests.privacy.replay import assert_same
 
 #: Given by the test, or a budget that only the caller can name.
 GIVEN = {"rng", "seed", "epsilon", "delta", "accountant"}
-
-
-def same(one, two):
-    """Whether two results agree to the bit, in all that they hold."""
-    if type(one) is not type(two):
-        return False
-    if isinstance(one, np.ndarray):
-        return one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
-    if sparse.issparse(one):
-        return same(one.toarray(), two.toarray())
-    if dataclasses.is_dataclass(one):
-        return all(same(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
-    if isinstance(one, dict):
-        return list(one) == list(two) and all(same(one[key], two[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(two) and all(map(same, one, two))
-    if isinstance(one, float):
-        return one == two or (math.isnan(one) and math.isnan(two))
-    if isinstance(one, (int, str, AbstractSet, type(None), np.generic)):
-        return one == two
-    return bool(vars(one)) and same(vars(one), vars(two))
 
 
 def explicit_defaults(entry, data):
@@ -63,7 +38,7 @@ def test_explicit_defaults_change_nothing(entry):
         except MechanismHalted as halted:
             outcomes.append((str(halted), halted.privacy))
     if entry.seedable:
-        assert same(*outcomes)
+        assert_same(*outcomes)
     else:  # without a seed the first releases must agree, not their noise, nor what comes of it
         first, second = (dataclasses.replace(one.privacy, entries=one.privacy.entries[:1]) for one in outcomes)
-        assert same(first, second)
+        assert_same(first, second)

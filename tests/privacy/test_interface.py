@@ -16,14 +16,12 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import (
     BudgetExceededError,
-    DPGraphError,
     InvalidGraphError,
     InvalidParameterError,
     MechanismHalted,
 )
 from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.privacy import PrivacyAccountant
-from dpgraph.privacy.ledger import Ledger
 from tests.about import each
 from tests.privacy.registry import ENTRIES, NetworkxEntry, public_private_functions
 from tests.privacy.replay import assert_same
@@ -256,26 +254,3 @@ def test_a_halt_says_what_was_spent_and_which_knob_to_turn(entry):
         assert "spent" in str(halt)
         assert any(knob in str(halt) for knob in ("epsilon", "rank", "regularization", "mechanism"))
     assert len({str(halt) for halt in halted}) <= 2, "the message of a halt depends on the data"
-
-
-@EACH
-def test_an_interrupt_at_any_release_leaves_the_budget_debited(entry, monkeypatch):
-    """Ctrl-C while the k-th line of the ledger is written."""
-    record, left = Ledger._record, 0
-    data = some_input(entry.label)[1]  # it may make calls of its own, which are not interrupted
-
-    def interrupted(self, line):
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise KeyboardInterrupt
-        record(self, line)
-
-    monkeypatch.setattr(Ledger, "_record", interrupted)
-    for moment in (1, 2, 3):
-        accountant, left = PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-6), moment
-        with suppress(KeyboardInterrupt, DPGraphError):
-            run(entry, data, accountant=accountant)
-        assert accountant.spent.epsilon == pytest.approx(EPSILON, rel=1e-6), moment
-        if left > 0:
-            break  # the call has fewer lines, and has ended

@@ -17,7 +17,6 @@ from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, ball_sizes, uniform_rows
-from dpgraph.releases.sweeps.iteration import FieldOracle, RowSensitivity, query_law
 from tests.about import each
 from tests.privacy.attack.planted import noise_of_rows_halved
 from tests.privacy.audit import epsilon_lower_bound
@@ -97,15 +96,6 @@ def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(
     squares = np.sum(rows**2, axis=1) / (ball.columns - ball.shifts)
     assert abs(squares.mean() - ball.moment()) < 5 * squares.std() / math.sqrt(draws) + 1e-8
     assert np.ptp(np.mean(rows**2, axis=0)) < 0.1 * ball.moment()
-
-
-def test_compositions_are_uniform():
-    for parts in (1, 2, 3):
-        drawn = row_norm._compositions(np.full(20_000, 3), parts, rng(2))
-        wanted = [c for c in itertools.product(range(4), repeat=parts) if sum(c) <= 3]
-        counts = [int(np.sum(np.all(drawn == c, axis=1))) for c in wanted]
-        assert sum(counts) == len(drawn)
-        assert stats.chisquare(counts).pvalue > REJECT
 
 
 # --- the law of all queries -------------------------------------------------------------------------------------------
@@ -368,25 +358,3 @@ def test_the_range_of_a_row_of_a_constraint_problem_moves_by_two_weights_at_most
 
 
 # --- noise for whole rows ---------------------------------------------------------------------------------------------
-
-
-def law_of(columns, bound, queries):
-    def fields(block, X):
-        return np.zeros((block.size, columns))
-
-    return query_law(FieldOracle(9, columns, fields, ITERATE_UNIT, 1.0, bound), queries, 1.0)
-
-
-@each("queries", [1, 2, 4, 16], parts=2)
-def test_noise_for_whole_rows_is_smaller_than_for_each_number_by_itself(queries):
-    """What numbers by themselves cost is the sum of the most that an edge, or a table, changes each of them."""
-    for q in (2, 3, 8, 40):
-        for ball, size, envelope in (
-            (CrossPolytope(q, shifts=True), 1.0, q - 1.0),
-            (CrossPolytope(q, shifts=False), 1.0, float(q)),
-            (Range(q), 2.0, float(q)),
-        ):
-            rows = law_of(q, RowSensitivity(ball, size), queries)
-            assert rows.norm == RowNorm(queries, ball)
-            alone = law_of(q, RowSensitivity(NUMBER, envelope), queries)
-            assert rows.variance <= alone.variance * (1 + 1e-9)

@@ -1,6 +1,5 @@
 """No neighbour of any small graph, no adversarial basis and no hill climber exceeds a sensitivity bound."""
 
-import inspect
 import itertools
 import re
 from pathlib import Path
@@ -21,8 +20,6 @@ from tests.privacy.enumeration import (
     Graphs,
     Pairs,
     graph_bounds,
-    graph_family,
-    neighbours,
     table,
     worst_ratios,
 )
@@ -82,17 +79,6 @@ def test_the_committed_table_is_what_the_enumeration_finds(worst):
         if abs(documented.get(bound, -1) - ratio) > (0.05 if bound.endswith("(eigenvectors)") else 0.011)
     }
     assert stale == {}, f"run `python -m tests.privacy.enumeration` to write it:\n{table(worst)}"
-
-
-def test_the_family_holds_edges_added_removed_and_reweighted():
-    kinds = set()
-    for weights, w in graph_family().values():
-        change = neighbours(weights, w) - weights
-        before, delta = np.broadcast_to(weights, change.shape)[change != 0], change[change != 0]
-        kinds |= set(np.select([before == 0, before + delta == 0], ["added", "removed"], "reweighted").tolist())
-        assert np.all(np.count_nonzero(change, axis=(1, 2)) == 2)
-        assert np.abs(change).max() <= w
-    assert kinds == {"added", "removed", "reweighted"}
 
 
 # --- graphs that hypothesis draws ------------------------------------------------------------------------------
@@ -395,12 +381,6 @@ def test_the_bound_on_both_projectors_is_attained_by_flat_vectors():
     assert 0.99 < singular_ratio(gap * np.outer(ones, ones) / n, E, 1.0) <= 1 + ROUNDING
 
 
-def test_the_bound_on_both_projectors_is_near_for_one_entry():
-    A, E = np.zeros((5, 9)), np.zeros((5, 9))
-    A[0, 0], E[1, 0] = 1e4, 1.0  # sqrt(1/2): the entry turns the left vector only
-    assert 0.7 < singular_ratio(A, E, 1.0) <= 1 + ROUNDING
-
-
 @each("seed", range(20), parts=2)
 def test_blocks_of_computed_vectors_move_by_no_more_than_the_bound_for_computed_ones(seed):
     rng, norm = np.random.default_rng(seed), 0.05
@@ -516,7 +496,3 @@ def test_a_general_gap_within_twice_the_sensitivity_gives_no_bound(gap_factor):
     with pytest.raises(InvalidParameterError, match="gap"):
         spectra.general_projector(0.1, 0.5, gap_factor * 0.1)
     assert spectra.general_log_coherence(0.1, gap_factor * 0.1) is None
-
-
-def test_every_bound_states_its_proof_or_its_source():
-    assert all(len(inspect.getdoc(bound)) > 40 for bound in graph_bounds().values())

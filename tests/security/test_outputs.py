@@ -130,47 +130,10 @@ def test_a_command_does_not_write_over_what_it_reads(tmp_path, capsys, graph, op
     assert graph.read_text() == before
 
 
-def full(descriptor):
-    raise OSError(28, "No space left on device")
-
-
-def run_on_a_full_disk(monkeypatch, arguments, *, fails):
-    """Exit status where those files that are made in turn for which `fails` is true do not go to the disk."""
-    sync, count = os.fsync, iter(range(99))
-    monkeypatch.setattr(os, "fsync", lambda descriptor: full(descriptor) if fails(next(count)) else sync(descriptor))
-    return main(arguments)
-
-
-@each("fails", [0, 1, 2], parts=2)
-def test_a_disk_that_is_full_for_one_file_takes_the_others_and_the_error_says_which(
-    tmp_path, monkeypatch, capsys, graph, fails
-):
-    paths = [tmp_path / name for name in ("cut.csv", "report.json", "cut.png")]
-    for path in paths:
-        path.write_text("old")
-    options = [word for pair in zip(("--output", "--report", "--plot"), map(str, paths), strict=True) for word in pair]
-    status = run_on_a_full_disk(monkeypatch, ["max-cut", str(graph), *BUDGET, *options], fails=lambda at: at == fails)
-    out, err = capsys.readouterr()
-    assert status == 1, "2 would say that nothing was released"
-    assert err.startswith("dpgraph: error: ")
-    assert len(err.splitlines()) == 1
-    assert re.search(SPENT, err.rstrip())
-    missing, _, written = err.partition("; written: ")
-    assert f"{paths[fails]} (No space left on device)" in missing
-    for path in paths:
-        assert (str(path) in missing) == (path == paths[fails])
-        assert (str(path) in written) == (path != paths[fails]) == (path.read_bytes() != b"old")
-    assert "epsilon = 1" in out, "the result and its guarantee are shown, as they are paid for"
-    assert sorted(tmp_path.iterdir()) == sorted(paths), "a temporary file was left"
-
-
 LIMITED = """
 import resource, signal, sys
-from dpgraph.interfaces.cli import main, outputs
-from dpgraph.interfaces.cli.app import _COMMANDS
-from dpgraph.privacy.ledger import Ledger
+from dpgraph.interfaces.cli import main
 from dpgraph.results.files import save_result
-from tests import programs
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that a write beyond the limit is an error
 resource.setrlimit(resource.RLIMIT_FSIZE, (760, resource.RLIM_INFINITY))
 sys.exit(main(sys.argv[1:]))
@@ -194,16 +157,6 @@ def test_a_write_that_the_system_refuses_half_way_leaves_the_old_file(tmp_path, 
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 #: With and without a buffer in front of standard output.
 BUFFERS = pytest.mark.parametrize("env", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
-#: What prints and spends nothing.
-FREE = [
-    ["--help"],
-    ["--version"],
-    ["datasets", "list"],
-    ["budget", "b.db", "--epsilon", "1"],
-    ["max-cut", "--help"],
-    [],
-]
-FREE.append(["degrees", "planted-cut", "--epsilon", "1", "--dry-run"])
 
 
 @needs_full

@@ -10,9 +10,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
-from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
-from dpgraph.sos import lasserre
 
 HALVES = (set(range(4)), set(range(4, 8)))
 
@@ -120,27 +118,3 @@ def refused_and_debited():
         except Exception:  # a function that does not know what to do with a graph
             pass
     return refused, debited
-
-
-@pytest.mark.parametrize(
-    "exact",
-    [
-        dpgraph.max_cut,
-        dpgraph.max_bisection,
-        lasserre,
-        as_graph,
-        lambda G: dpgraph.max_cut(G, degree=4),
-        lambda G: dpgraph.evaluate.cut_value(G, HALVES),
-        lambda G: dpgraph.spectral.threshold_rank(G, 0.5),
-        lambda G: dpgraph.spectral.degree_corrected_coherence(G, 2, regularization=1.0),
-        lambda G: dpgraph.TwoCSP.from_networkx(G),
-    ],
-)
-def test_an_exact_function_refuses_a_private_graph_and_says_what_to_do(exact):
-    with pytest.raises(InvalidGraphError, match=r"PrivateGraph.*private function.*original graph"):
-        exact(PrivateGraph(nx.path_graph(8)))
-
-
-def test_the_door_of_private_functions_accepts_it():
-    assert open_graph(PrivateGraph(Sealed())).n_vertices == 8
-    assert dpgraph.private_max_cut(PrivateGraph(nx.path_graph(8)), epsilon=1.0, delta=1e-6, rng=0).privacy.entries

@@ -8,6 +8,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
+from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger
 from tests.privacy.registry import ENTRIES
 
@@ -68,9 +69,11 @@ def check_stopped(monkeypatch, entries, kind):
         for line in (2, 1):  # some have one line only
             with monkeypatch.context() as patch:
                 failing_at(patch, line, kind)
-                error = error_of(entry)
+                accountant = PrivacyAccountant(epsilon=100.0, delta=1e-6)
+                error = error_of(entry, accountant=accountant)
             if error is not None:
                 break
+        assert accountant.spent.epsilon == pytest.approx(entry.epsilon), f"{entry.label} was not charged"
         # What stops a program stays what it is; of a bug only the kind and the place are told.
         assert type(error) is (kind if kind is KeyboardInterrupt else DPGraphError), entry.label
         assert isinstance(error, KeyboardInterrupt) or "RuntimeError" in str(error)
@@ -82,7 +85,7 @@ def check_stopped(monkeypatch, entries, kind):
 
 
 @pytest.mark.parametrize("kind", [RuntimeError, KeyboardInterrupt])
-def test_whatever_stops_a_release_takes_no_private_data_along(monkeypatch, kind):
+def test_whatever_stops_a_release_leaves_the_budget_debited_and_takes_no_private_data_along(monkeypatch, kind):
     check_stopped(monkeypatch, {entry.code: entry for entry in ENTRIES}.values(), kind)
 
 

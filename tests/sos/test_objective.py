@@ -88,24 +88,6 @@ def test_ascent_is_the_same_problem_with_and_without_what_is_compiled(n):
     assert worth[0] == pytest.approx(worth[1], rel=1e-6)
 
 
-def test_starts_side_by_side_follow_the_boltzmann_distribution_and_end_where_no_flip_gains():
-    rng = np.random.default_rng(6)
-    M = signed_matrix(4, rng, density=1.0)
-    objective = SparseObjective(sparse.csr_array(M))
-    start = np.ones((4, 32))
-    ends = [objective.anneal(start, np.full(60, 2.0), 1e-9, seed) for seed in range(300)]
-    states = np.array([[(k >> i & 1) * 2.0 - 1.0 for k in range(16)] for i in range(4)])
-    shares = np.exp(objective.values(states) / 2.0)
-    found = np.bincount((np.hstack(ends).T > 0.0) @ (1 << np.arange(4)), minlength=16) / (300 * 32)
-    np.testing.assert_allclose(found, shares / shares.sum(), atol=0.015)
-    big = SparseObjective(sparse.csr_array(signed_matrix(60, rng, density=0.1)))
-    start = rng.choice([-1.0, 1.0], (60, 40))
-    x = big.anneal(start, np.append(np.linspace(1.0, 0.1, 50), np.zeros(200)), 1e-9, 0)
-    assert (x * big.multiply(x) <= 1e-8).all()
-    assert (big.values(x) > big.values(start)).all()
-    assert len(np.unique(x, axis=1).T) > 1
-
-
 def test_contraction_keeps_the_value_of_every_cut_that_respects_the_groups():
     rng = np.random.default_rng(5)
     for pair in pairs(rng):

@@ -56,21 +56,3 @@ def test_every_cut_of_the_rest_extends_with_its_own_value_plus_a_constant(graph,
         np.testing.assert_array_equal(lifted[kept], signs)
         # Lifted cuts are the best extensions: the best of them is the best cut of all.
         assert whole.values(lifted).max() == pytest.approx(whole.values(all_signs(len(graph))).max())
-
-
-def test_no_vertex_of_degree_three_or_less_is_left():
-    M = weighted(nx.gnp_random_graph(300, 0.012, seed=5), 0)
-    matrix, kept, lift, _ = reduce_low_degree(M)
-    assert np.diff(matrix.indptr).min() > 3
-    assert kept.size < 150
-    assert abs(matrix - matrix.T).max() == 0.0
-    assert lift(np.ones(kept.size)).shape == (300,)
-    assert sorted(set(kept)) == list(kept)
-
-
-def test_a_forest_is_solved_outright():
-    M = weighted(nx.random_labeled_tree(200, seed=3), 1)
-    _, kept, lift, _ = reduce_low_degree(M)
-    assert kept.size == 1
-    best = SparseObjective(M).values(lift(np.ones(1)))
-    assert best == pytest.approx(M.data[M.data > 0].sum() / 2.0)

@@ -76,7 +76,7 @@ def calls() -> list[Callable[[], object]]:
     return [
         _ask_a_block,
         lambda: least_over({(u, 4): np.zeros((17, 17), dtype=np.int64) for u in range(4)}, (0, 1, 2, 3), 4, 17),
-        lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(8, 8), epsilon=20.0, rng=0).sample(0),
+        lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(64, 7), epsilon=20.0, rng=0).sample(0),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),
         partial(dpgraph.max_cut, weighted, weight="weight"),

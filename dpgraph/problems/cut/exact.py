@@ -303,7 +303,8 @@ def _instance(
     """A cut problem as the file of a certificate has it, made when it is asked for."""
     if not isinstance(objective, SparseObjective):
         return None
-    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
+    kind, most = ("max-cut", None) if imbalance is None else ("max-bisection", int(imbalance))
+    problem = {"problem": kind, "imbalance": most}
     return partial(_written, problem, objective, exponent)
 
 
@@ -311,4 +312,4 @@ def _written(problem: dict[str, Any], objective: SparseObjective, exponent: int)
     upper = sparse.triu(objective.matrix, k=1).tocoo()
     weights = np.ldexp(upper.data, exponent).tolist()
     edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
-    return {**problem, "n": objective.n_vertices, "edges": edges}
+    return {**problem, "n": objective.n_vertices, "labels": 2, "terms": edges}

@@ -13,14 +13,13 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
-from dpgraph.sos.csp.messages import pass_messages
+from dpgraph.sos.csp.certificate import proof_of
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import LOOSE, CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
-from dpgraph.sos.proofs import ShiftProof
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -155,7 +154,7 @@ def _solve(
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    proof = ShiftProof(lambda: pass_messages(objective)[0])
+    proof = proof_of(objective, root.certificate)
     return Solution.of(objective, labels, bound=tree.upper_bound, kind=tree.kind, trace=tree.trace, proof=proof)
 
 

@@ -7,6 +7,7 @@ vertices (Kernighan, Lin 1970).
 import itertools
 import math
 import time
+from typing import Any
 
 import numpy as np
 
@@ -23,21 +24,26 @@ from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import within
 from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
-_CLOSE = 1e-5  # of the value: what a better penalty is worth
+_CLOSE, _CLOSE_ENOUGH = 1e-5, 0.02  # of the value, and of the gap: what a better penalty is worth
 _NEAR = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
 # keeps fluctuating by a few vertices until the end.
 _HOT, _WARM, _COLD = 0.45, 0.15, 0.05
 _PRICE = 0.1
 _SWEEPS = 200
+_SMALL = 300  # vertices up to which many cuts are annealed side by side, for which one kernel is compiled
+_SIDE_BY_SIDE, _REPEATS = 128, 6  # cuts of a round, and rounds in vain after which there is none
+_REFINED = 2  # of these
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
 _SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
 _PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
+_LONGER = 10.0  # that the first relaxation takes, if the one without a penalty is solved by a cut
 _SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
 
 
@@ -49,17 +55,18 @@ def solve_bisection(
     largest = largest_sum(n, imbalance)
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
-    known_cuts = np.empty((n, 0))
+    known_cuts, search = np.empty((n, 0)), _search_small if n <= _SMALL else _search
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search:
-        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
+        known_cuts = search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     began = time.monotonic()
-    free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
+    free = _relaxed(objective, generator, watch, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
     cuts = known_cuts
-    if not known_cuts.size or not watch.done():
+    if not known_cuts.size or not (watch.done() or _broken_off(root)):
         rounded = round_root(objective, root, options, generator)
+        rounded = rounded[:, :_REFINED] if n <= _SMALL and known_cuts.size else rounded
         cuts = np.hstack([known_cuts, repair_and_swap(objective, rounded, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
@@ -75,8 +82,9 @@ def solve_bisection(
         on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
     )  # fmt: skip
     pinned = [node for node in tree.nodes if len(node.pins) > 1 or options.as_analysed]
-    if not watch.done():
-        cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
+    if pinned and not watch.done():
+        rounded = round_nodes(objective, pinned, np.empty((n, 0)), options, generator)
+        cuts = np.hstack([cuts, repair_and_swap(objective, rounded, largest)])
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
@@ -100,6 +108,13 @@ def largest_sum(n: int, imbalance: int) -> int:
     return largest - (largest - n) % 2
 
 
+def _relaxed(objective: CutObjective, rng: np.random.Generator, watch: Watch, **given: Any) -> LowRankSolution:
+    """The relaxation, all of whose steps obey its share of the time."""
+    deadline = watch.until(_SHARE)
+    with within(deadline - time.monotonic()):
+        return solve_low_rank(objective, rng, deadline=deadline, **given)
+
+
 def _balanced_relaxation(
     objective: SparseObjective,
     free: LowRankSolution,
@@ -111,9 +126,10 @@ def _balanced_relaxation(
     """Objective with the penalty of the least bound, the multiplier of the constraint; the penalty; the relaxation.
 
     The bound is convex in the penalty, with the derivative ``k^2 - |sum V|^2``, whose sign says on which side the
-    optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: once that
-    is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
-    too costly; the tolerance allows for that. `free` was begun at `began`: another one may take as long.
+    optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: it stops
+    once that is little of the value, or of the gap to the best cut that is known. Certificates of large instances are
+    looser with a penalty, because a dense proof is too costly; the tolerance allows for that. `free` was begun at
+    `began`: another one may take as long, or much longer if that was only a cut.
     """
     n, deadline, end, tol = objective.n_vertices, watch.until(_SHARE_OF_PENALTIES), watch.until(1.0), watch.options.tol
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
@@ -123,20 +139,29 @@ def _balanced_relaxation(
     for _ in range(_PENALTIES):
         total = root.vectors.sum(axis=0)
         surplus = float(total @ total) - largest**2
-        worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
+        worth = max(penalty, unit) * surplus
+        scale = max(abs(objective.constant), abs(root.value), 1e-300)
+        gap = _bound(best[2], best[1], largest) - watch.value if watch.value > -math.inf else 0.0
+        enough = max(_CLOSE * scale, _CLOSE_ENOUGH * gap)
         now = time.monotonic()
-        late = watch.done() or now > deadline or 2.0 * now - began >= end
-        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or late:
+        longer = _LONGER if root.vectors.shape[1] == 1 else 1.0
+        late = watch.done() or now > deadline or now + longer * (now - began) >= end or _broken_off(root)
+        if abs(worth) <= enough or (penalty == 0.0 and surplus <= 0.0) or late:
             break
         began = now
         lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
         penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
         start = root.vectors if root.vectors.shape[1] > 1 else None  # a cut alone would stay one
-        root = solve_low_rank(penalised, rng, tol=tol, start=start, deadline=watch.until(_SHARE))
+        root = _relaxed(penalised, rng, watch, tol=tol, start=start)
         if best[1] == 0.0 or _bound(root, penalty, largest) < _bound(best[2], best[1], largest):
             best = penalised, penalty, root
     return best
+
+
+def _broken_off(root: LowRankSolution) -> bool:
+    """Whether there was no time for a bound."""
+    return not root.converged and root.certificate.kind == "trivial"
 
 
 def _bound(root: LowRankSolution, penalty: float, largest: int) -> float:
@@ -215,6 +240,34 @@ def _search(
     return cuts
 
 
+def _search_small(
+    objective: SparseObjective,
+    cuts: FloatArray,
+    largest: int,
+    rng: np.random.Generator,
+    watch: Watch,
+    deadline: float,
+) -> FloatArray:
+    """The best of `cuts` and of rounds of annealing side by side, from random starts and from the best in turn.
+
+    They end once a few rounds have found no more.
+    """
+    n, sweeps, vain = objective.n_vertices, watch.options.sweeps, 0
+    while vain < _REPEATS:
+        before, began = watch.value, time.monotonic()
+        starts, hot = np.where(rng.random((n, _SIDE_BY_SIDE)) < 0.5, 1.0, -1.0), _HOT
+        if vain % 2 and cuts.size:
+            starts, hot = cuts[:, np.arange(_SIDE_BY_SIDE) % cuts.shape[1]], rng.uniform(_WARM, _HOT)
+        found = anneal_balanced(objective, starts, largest, rng, sweeps=sweeps, hot=hot, keep=_REFINED)
+        for cut in found.T:
+            cuts = best_columns(objective, entered(objective, cuts, cut, watch.options.starts), watch.options.starts)
+        watch.found(objective.cut_value(cuts[:, 0]))
+        vain = 0 if watch.value > before else vain + 1
+        if 2.0 * time.monotonic() - began >= deadline:
+            break
+    return cuts
+
+
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
     """Balance each cut, shape (n,) or (n, c), and improve it by passes of flips, past losses too.
 
@@ -231,12 +284,20 @@ def anneal_balanced(
     *,
     sweeps: int | None = None,
     hot: float = _HOT,
+    keep: int | None = None,
 ) -> FloatArray:
-    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap."""
+    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
+
+    With `keep` that is done only with so many of the best, where a vertex too many costs half a mean row norm.
+    """
     norms = objective.row_norms()
     if not norms.any():
-        return repair_and_swap(objective, signs, imbalance)
-    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * float(norms[norms > 0.0].mean())
+        return repair_and_swap(objective, signs[:, :keep], imbalance)
+    unit = float(norms[norms > 0.0].mean())
+    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * unit
     prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
     cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
+    if keep is not None:
+        worth = objective.values(cooled) - 0.5 * unit * np.maximum(np.abs(cooled.sum(axis=0)) - imbalance, 0.0)
+        cooled = cooled[:, np.argsort(-worth, kind="stable")[:keep]]
     return repair_and_swap(objective, cooled, imbalance)

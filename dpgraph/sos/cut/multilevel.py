@@ -17,7 +17,6 @@ from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
-_SMALL = 300  # up to so many there are no levels: random cuts are refined as well
 _SHRINKS = 0.95  # a level of more vertices than this share of those before is the last
 _STALLS = 0.75  # as many, and vertices are also matched with those that share their strongest neighbour
 _TRIES, _GROWN = 6, 3  # cuts of the coarsest level: those that grow from a vertex, the others are random
@@ -39,7 +38,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
     given = np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
-    while n > _SMALL and levels[-1][1].size > _COARSEST:
+    while levels[-1][1].size > _COARSEST:
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
