@@ -32,6 +32,7 @@ GRAPHS: dict[str, Callable[[], nx.Graph]] = {
         for name in ("fb100-Caltech36", "email-Eu-core", "fb100-Reed98", "fb100-Haverford76", "fb100-Swarthmore42")
     },
     "Barabasi-Albert": partial(nx.barabasi_albert_graph, 800, 10, seed=9),
+    "Barabasi-Albert, denser": partial(nx.barabasi_albert_graph, 800, 30, seed=9),
     "power law, triads": partial(nx.powerlaw_cluster_graph, 900, 10, 0.5, seed=9),
     "eight groups": partial(nx.planted_partition_graph, 8, 100, 0.2, 0.02, seed=9),
     **{name: partial(dpgraph.datasets.load, name) for name in ("ego-Facebook", "fb100-Rice31")},
