@@ -148,7 +148,7 @@ def test_polars_reads_what_the_careful_reader_does_and_leave_all_else_to_it(tmp_
 
 @each("separator", [" ", "\t", ","], parts=2)
 def test_large_files_are_read_by_polars_and_bad_lines_in_them_are_named(write, separator):
-    ends = np.random.default_rng(0).integers(0, 70_000, (60_000, 2))
+    ends = np.random.default_rng(0).integers(0, 70_000, (20_000, 2))
     lines = ["# comment", *(f"{u}{separator}{v}{separator}{(u + v) / 8}" for u, v in ends)]
     path = write("\n".join(lines))
     for weight in (None, "w"):
@@ -157,8 +157,8 @@ def test_large_files_are_read_by_polars_and_bad_lines_in_them_are_named(write, s
             A, nodes = datasets.read_sparse(path, weight=weight)
         data = np.array(careful[1][2][1]).view(float)
         assert (nodes, A.indices.tolist(), A.data.tolist()) == (careful[0], careful[1][1][1], data.tolist())
-    lines[54_321] += "1,"
-    with pytest.raises(DatasetError, match="line 54322: "):
+    lines[14_321] += "1,"
+    with pytest.raises(DatasetError, match="line 14322: "):
         datasets.read_sparse(write("\n".join(lines)), weight="w")
 
 
@@ -283,6 +283,8 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
         (b"1,2\n3,,4\n", "hole.csv", "line 2"),
         (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "expected a valid Matrix Market file"),
+        (b"graph [", "bad.gml", "expected valid GML"),
+        (b"][", "bad.gml", "expected valid GML"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "picture.txt", "not a text file"),
         (b"1 2\n\xff\xfe 3\n", "latin.txt", "line 2: expected UTF-8"),
         (gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "cut.txt.gz", "truncated or damaged gzip"),
@@ -300,9 +302,15 @@ def test_a_bad_file_is_a_dataset_error_that_names_the_file_and_the_line(write, c
 
 
 def test_error_messages_never_quote_the_private_content_of_a_line(write):
-    for content in ("alice bob\n", "1 2\nalice bob\n", "1 2 3\nalice 5\n", "u,v,w\n1,2,alice\n"):
+    for content in (
+        "alice bob\n",
+        "1 2\nalice bob\n",
+        "1 2 3\nalice 5\n",
+        "u,v,w\n1,2,alice\n",
+        "graph [ node [ id 0 label alice ]",
+    ):
         with pytest.raises(DatasetError) as caught:
-            datasets.read_edgelist(write(content), weight="w")
+            datasets.read_edgelist(write(content, "bad.gml" if "[" in content else "graph.txt"), weight="w")
         assert "alice" not in str(caught.value)
         assert caught.value.__cause__ is None
 
@@ -379,13 +387,6 @@ def test_directed_gml_needs_symmetrize_and_then_keeps_the_heavier_arc(tmp_path):
     G = datasets.read_edgelist(path, symmetrize=True)
     assert not G.is_directed()
     assert nx.get_edge_attributes(G, "weight") == {("a", "b"): 5, ("b", "c"): 2}
-
-
-@each("content", ["graph [", "graph [ node [ id 0 label secret ]", "secret", "]["], parts=2)
-def test_bad_gml_is_a_dataset_error_without_its_content(write, content):
-    with pytest.raises(DatasetError, match="expected valid GML") as caught:
-        datasets.read_edgelist(write(content, "bad.gml"))
-    assert "secret" not in str(caught.value)
 
 
 # --- real graphs and the registry ------------------------------------------------------------------------------

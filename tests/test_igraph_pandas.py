@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
 
@@ -24,15 +24,6 @@ def named(G, name="v"):
 
 
 # --- igraph ------------------------------------------------------------------------------------------------------
-
-
-def test_a_cut_becomes_a_clustering_of_the_igraph_graph():
-    g = named(dpgraph.datasets.planted_cut(200, 80, -0.8, rng=0))
-    result = dpgraph.private_max_cut(g, **BUDGET)
-    clustering = result.to_igraph_clustering(g)
-    sides = [{g.vs[v]["name"] for v in cluster} for cluster in clustering]
-    assert [*map(frozenset, sides)] == [*map(frozenset, result.partition)]
-    assert clustering.graph is g
 
 
 def test_a_result_is_not_put_on_another_graph():
@@ -106,15 +97,6 @@ def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
         assert open_graph(edge_frame(shuffled, nodes=word)).nodes == ("a", "b", "c")
     mixed = pd.DataFrame({"source": [1, "x"], "target": ["x", 2]})
     assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
-
-
-def test_a_vertex_set_must_be_given_and_must_not_repeat():
-    with pytest.raises(InvalidParameterError, match="differ"):
-        edge_frame(friends(), nodes=["a", "a", "b"])
-    with pytest.raises(InvalidParameterError, match="caller"):
-        edge_frame(friends(), nodes="frame", source="caller")
-    with pytest.raises(InvalidGraphError, match="names no vertex"):
-        edge_frame(friends().head(0), nodes="frame")
 
 
 @pytest.mark.parametrize("kind", ["int64", "uint8", "int32"])

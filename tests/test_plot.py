@@ -21,35 +21,19 @@ pytest.importorskip("matplotlib")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def result_with(
-    labels,
-    *,
-    total=120.0,
-    upper_bound=None,
-    entries=3,
-    seeded=False,
-    value=90.0,
-    name="release",
-    numbered=False,
-    law="Laplace",
-    std=4.0,
-):
+def result_with(labels, *, total=120.0, upper_bound=None, entries=3, value=90.0):
     labels = np.array(labels, dtype=np.int8)
     nodes = tuple(range(len(labels)))
-    ledger = tuple(
-        LedgerEntry(f"{name} {k}" if numbered else f"{k} {name}", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries)
-        for k in range(entries)
-    )
-    scale = std / np.sqrt(2) if law == "Laplace" else std
-    ledger += (LedgerEntry("cut weight", law, 1.0, scale),)
+    ledger = tuple(LedgerEntry(f"{k} release", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries) for k in range(entries))
+    ledger += (LedgerEntry("cut weight", "Laplace", 1.0, 4.0 / np.sqrt(2)),)
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
-    privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
+    privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=False)
     return PrivateCutResult(
         partition=tuple(vertex_sets(nodes, labels, 2)),
         labels=labels,
         nodes=nodes,
         estimated_value=value,
-        estimated_value_std=std,
+        estimated_value_std=4.0,
         estimated_total_weight=total,
         upper_bound=upper_bound,
         mechanism="bounded-iterates",

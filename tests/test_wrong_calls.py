@@ -92,6 +92,8 @@ CALLS = [
     (lambda pay: dpgraph.private_degrees(pl.LazyFrame({"a": [1]}), epsilon=1, **pay), "collect"),
     (lambda pay: dpgraph.private_degrees(np.array([["a", "b"], ["b", "a"]]), epsilon=1, **pay), "real adjacency"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight=True, max_weight=2, **pay), "name of an edge"),
+    (lambda pay: dpgraph.private_degrees(np.eye(3), epsilon=1, weight=["w"], max_weight=2, **pay), "name of an edge"),
+    (lambda pay: dpgraph.private_degrees(clean(), epsilon=1, weight=b"n", max_weight=2, **pay), "name of an edge"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, weight="weight", max_weight=0, **pay), "positive number"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, accountant=dpgraph.FileAccountant), "PrivacyAccountant or"),
     (lambda pay: dpgraph.private_degrees(CLUB, epsilon=1, rng=np.random.RandomState(3), **pay), "Generator"),

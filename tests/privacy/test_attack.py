@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from dpgraph.bounds import sensitivity
 from tests.privacy import test_mutants
 from tests.privacy.attack import planted
 from tests.privacy.attack.bound_attack import bound_targets
@@ -235,13 +234,9 @@ def test_every_fault_of_the_other_checks_is_found_by_a_search():
     assert {*OLD, *REGISTERED, *REGISTERED_SLOW} | UNSEEN == {*test_mutants.MUTANTS}
 
 
-def one_endpoint_of_the_degrees_forgotten(patch):
-    patch.setattr(sensitivity, "degrees_l2", lambda w, pairs=1: w)
-
-
 def test_a_planted_fault_is_found_and_gone_afterwards():
     name = "line: degrees"
-    broken = attack_under(one_endpoint_of_the_degrees_forgotten, "private_degrees", trials=60, stop=False)
+    broken = attack_under(test_mutants.one_endpoint_of_the_degrees_forgotten, "private_degrees", trials=60, stop=False)
     assert broken.lines[name].ratio > 1.4  # sqrt(2), by the missing end
     assert attack_under(None, "private_degrees", trials=60, stop=False).lines[name].ratio <= 1 + SLACK
 

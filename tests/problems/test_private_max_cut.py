@@ -137,13 +137,3 @@ def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_
             call(delta=delta)
     else:
         assert call(delta=delta, on_halt="fallback").privacy.delta == delta
-
-
-@each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
-def test_algorithm_7_13_of_the_paper_is_one_call(function):
-    """Given tests of gap and coherence, no regularisation, projection, a relaxation of degree 4, conditioning."""
-    G = nx.complete_bipartite_graph(8, 8)
-    cut = function(G, epsilon=1e6, delta=DELTA, mechanism=Coherence.paper(2, degree=4, seeds=2), rng=0)
-    assert dpgraph.evaluate.cut_fraction(G, cut) == 1.0
-    assert cut.upper_bound >= 0.9 * 64
-    assert {"minimum degree", "projector", "core"} <= {entry.name for entry in cut.privacy.entries}

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import Blocks, draw_graph, fit_tightness, strength_for, stronger
+from dpgraph.denoise.block_model import draw_graph
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
 from dpgraph.denoise.swaps import Goals, Roots, swapped
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -81,16 +81,6 @@ def test_groups_make_triangles_and_leave_degrees_and_communities_alone():
         before = triangles
 
 
-def test_the_tightness_is_found_that_gives_the_triangles():
-    rng, (degrees, labels, edges) = np.random.default_rng(1), planted()
-    for triangles in (1000, 3000, 5500):
-        tightness = fit_tightness(degrees, labels, edges, triangles, rng)
-        A = draw_graph(degrees, labels, edges, tightness, rng)
-        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.1)
-    assert fit_tightness(degrees, labels, edges, 10**9, rng) >= 2.0
-    assert fit_tightness(degrees, labels, edges, 0, rng) == 0.0
-
-
 def test_the_rate_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
     rng = np.random.default_rng(3)
     degrees = np.minimum(rng.lognormal(3.0, 0.8, 4000).astype(np.int64), 999)
@@ -148,19 +138,6 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert float(f @ (B @ f)) / B.nnz / roots.variance == pytest.approx(0.05, abs=0.03)
     unknown = Goals(Subgraphs(A.indptr, A.indices).count("triangle"), np.nan, np.nan)
     assert swapped(A, labels, unknown, rng) is A
-
-
-def test_a_stronger_model_has_the_modularity_that_is_asked_for_and_keeps_all_ends():
-    rng, blocks = np.random.default_rng(3), Blocks(*planted())
-    for wanted in (0.4, 0.6, 0.85):
-        parts, strength = strength_for(blocks.edges, wanted)
-        found = stronger(blocks, parts, strength, rng)
-        ends = found.edges + np.diag(np.diag(found.edges))
-        assert np.trace(ends) / ends.sum() - ((ends.sum(axis=1) / ends.sum()) ** 2).sum() == pytest.approx(wanted)
-        assert np.array_equal(found.labels // parts, blocks.labels)
-        assert (parts == 1) == (wanted < 0.7)
-        sums = ends.sum(axis=1).reshape(4, parts).sum(axis=1)
-        assert np.allclose(sums, (blocks.edges + np.diag(np.diag(blocks.edges))).sum(axis=1))
 
 
 def test_twins_have_the_modularity_that_noise_took_from_the_labels():

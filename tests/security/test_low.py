@@ -44,34 +44,19 @@ def test_a_long_double_is_spent_as_the_double_next_to_it():
     assert type(report.delta) is float
 
 
-@each(
-    "G, weight",
-    list(
-        itertools.product(
-            [PATH, np.eye(3) * 0, edge_frame(pd.DataFrame({"source": [1], "target": [2]}), nodes=3)],
-            [["w"], 0, b"weight", np.array(["w"])],
-        )
-    ),
-    parts=2,
-)
-def test_a_name_of_weights_that_is_no_text_is_refused(G, weight):
-    accountant = PrivacyAccountant(epsilon=1.0)
-    with pytest.raises(InvalidParameterError, match="weight must be the name"):
-        dpgraph.private_degrees(G, epsilon=1.0, weight=weight, max_weight=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == 0
-
-
 # --- tables of edges --------------------------------------------------------------------------------------------------
 
 CALLS = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"]})
 LISTS = pd.DataFrame({"a": [[1], [2]], "b": [[2], [3]]})
 TABLES = {
-    "no table": ({"a": [1], "b": [2]}, {}, "DataFrame"),
     "a series": (CALLS["a"], {}, "DataFrame"),
     "None": (None, {}, "DataFrame"),
+    "a column of neither end twice": (
+        CALLS.assign(w=1.0, v=2.0).rename(columns={"v": "w"}),
+        {},
+        "need different names",
+    ),
     "one column twice": (CALLS.iloc[:, [0, 0, 1]], {}, "one column 'a'"),
-    "one column for both ends": (CALLS, {"target": "a"}, "another one"),
-    "no such column": (CALLS, {"target": "c"}, "one column 'c'"),
     "a list of columns": (CALLS, {"source": ["a"]}, "one column"),
     "levels of columns": (
         CALLS.set_axis(pd.MultiIndex.from_product([["a", "b"], ["1"]])[:2], axis=1),
@@ -79,7 +64,6 @@ TABLES = {
         "one column",
     ),
     "vertices that are lists": (CALLS, {"nodes": [[1], [2]]}, "hashable"),
-    "no vertices": (CALLS, {"nodes": None}, "iterable"),
     "a number of vertices that is none": (CALLS, {"nodes": 3.5}, "iterable"),
     "too many vertices": (CALLS, {"nodes": 2**31 - 1}, "DPGRAPH_MEMORY"),
     "NaN as a vertex": (CALLS, {"nodes": ["x", float("nan")]}, "missing"),
@@ -101,13 +85,6 @@ def test_ends_that_are_no_labels_are_not_quoted(nodes):
     with pytest.raises(InvalidGraphError, match="hashable vertices") as caught:
         edge_frame(LISTS, nodes=nodes, source="a", target="b")
     assert caught.value.__cause__ is None
-
-
-def test_a_table_with_a_column_twice_is_refused_before_the_debit():
-    frame = CALLS.assign(w=1.0)
-    for column, error in (("a", "one column 'a'"), ("w", "need different names")):
-        with pytest.raises(InvalidParameterError, match=error):
-            edge_frame(pd.concat([frame, frame[[column]]], axis=1), nodes="frame", source="a", target="b")
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

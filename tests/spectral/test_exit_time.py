@@ -1,15 +1,17 @@
 """The computed number of steps is below the exact one by less than its width, whatever the curve and the state."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.optimize import minimize_scalar
 
 from dpgraph.bounds import exit_time, spectra
 from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
 from dpgraph.bounds.stability import DIRECTION, EdgeRates, MatrixRates, SpectralState, Tolerances
+from dpgraph.releases.eigenspaces import stability_test
+from tests.privacy.attack import planted
 
 WIDTH, CAP = 0.02, 1e3
 #: As in a private call.
@@ -123,27 +125,10 @@ def test_steps_and_width_are_one_and_twice_the_shift_and_the_width():
 # --- mutants -------------------------------------------------------------------------------------------------------
 
 
-def on_65_points(state, rates, safe):
-    """How the steps were computed before: latest(s) on 65 points of the path, however steep the curve between them."""
-    x = state.array()
-    if rates.projector(x) > safe.limits[0] or x[0] - x[1] < safe.least_gap:
-        return 0.0
-    last, path = path_of(state, rates, safe)
-
-    def latest(s):
-        return s + float(safe.remaining(rates.projector(path(s))))
-
-    grid = np.linspace(0.0, last, 65)
-    exits = [latest(float(s)) for s in grid]
-    k = int(np.argmin(exits))
-    around = (float(grid[max(k - 1, 0)]), float(grid[min(k + 1, 64)]))
-    found = minimize_scalar(latest, bounds=around, method="bounded", options={"xatol": 1e-6 * last})
-    return max(0.0, min(last, exits[k], float(found.fun)))
-
-
-def test_mutant_exit_on_65_points_is_caught_by_one_edge():
+def test_mutant_exit_on_65_points_is_caught_by_one_edge(monkeypatch):
+    planted.exit_on_65_points(monkeypatch)
     seeds = [227, 248]
-    assert largest_change(on_65_points, seeds) > 1.25
+    assert largest_change(partial(stability_test.steps_to_exit, cap=CAP, width=WIDTH), seeds) > 1.25
     assert largest_change(computed, seeds) <= spectra.stability_steps(0.0, WIDTH)
 
 
