@@ -119,7 +119,7 @@ def max_cut(  # noqa: PLR0913
         Annealing sweeps for each start; by default as many as take a few seconds in all.
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
-        up to 300 variables, and 1e-4 above. For "lowrank" only.
+        up to 300 variables, and 1e-4 above, more where there are thousands. For "lowrank" only.
     search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
         papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
