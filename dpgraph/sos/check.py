@@ -102,7 +102,8 @@ def largest(tables: Tables, order: list[int], widest: int = 99, allowed: Any = N
     if not live:
         return sum(int(np.max(table)) for table in tables.values())
     size = sum(int(np.max(np.abs(table))) for table in tables.values())
-    step = max(math.gcd(*(int(x) for table in tables.values() for x in np.ravel(table))), size >> 50, 1)
+    common = math.gcd(*(int(x) for table in tables.values() for x in np.ravel(table)))
+    step = max(common, 1 << max(size.bit_length() - 50, 0))  # the same in any unit
     factors: Tables = {scope: np.asarray(-(-table // step), dtype=np.int64) for scope, table in tables.items()}
     if allowed is not None:
         every = tuple(range(allowed.ndim))
