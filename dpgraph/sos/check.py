@@ -215,12 +215,13 @@ def leaves(data: dict[str, Any], f: Tables, whole: Any) -> Iterator[Leaf]:
     for number, node in enumerate(data["proof"]):
         need(stack, "there are more leaves than parts")
         tables, total, group = stack.pop()
+        tables = dict(tables)
         for k, given in node.get("parts", []):
             t, s = given.as_integer_ratio()
             need(t >= 0, "a multiplier is negative")
             total -= -tops[k] * t // s
             taken = {scope: -table * t // s for scope, table in merged(parts[k], group).items()}
-            tables = {**tables, **{scope: tables.get(scope, 0) + table for scope, table in taken.items()}}
+            tables.update({scope: tables.get(scope, 0) + table for scope, table in taken.items()})
         if "pair" in node:
             (a, s), (b, t) = sorted(group[v] for v in node["pair"])
             need(q == 2 and a != b, "what is divided is known, or has more than two parts")

@@ -139,8 +139,8 @@ def test_a_proof_that_misses_a_part_or_has_one_twice_is_rejected(saved):
 def test_multipliers_and_diagonals_for_the_worse_are_rejected(saved):
     tried = 0
     for name, (result, data) in saved.items():
-        for k, node in enumerate(data["proof"][:4]):
-            for j, (_, t) in enumerate(node.get("parts", [])[:5]):
+        for k, node in enumerate(data["proof"][:3]):
+            for j, (_, t) in enumerate(node.get("parts", [])[:2]):
                 wrong = copy.deepcopy(data)
                 wrong["proof"][k]["parts"][j][1] = -t - 1.0
                 assert accepted(wrong) is None, (name, k, j)
@@ -181,7 +181,7 @@ def test_any_number_changed_proves_nothing_that_is_false(saved):
             classes.setdefault(kind, []).append(path)
         seen |= {kind[-1] for kind in classes}
         for kind, paths in classes.items():
-            for *way, last in (paths[k] for k in rng.permutation(len(paths))[:3]):
+            for *way, last in (paths[k] for k in rng.permutation(len(paths))[:2]):
                 wrong = copy.deepcopy(data)
                 place = wrong
                 for key in way:

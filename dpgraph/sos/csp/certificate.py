@@ -38,8 +38,8 @@ _SHORT_RUN = 120
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
-_ENTRIES, _ENTRIES_OF_ONE = 2**12, 2**14  # of the tables of a leaf of a tree, and of a bound without one
-_NODES = 2**18  # of a tree, times variables: half a minute of the checker
+_ENTRIES = 2**12  # of the tables of a leaf of a tree
+_NODES = 2**18  # of a tree, times variables: a minute of the checker at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +56,12 @@ class MessageProof:
             data["parts"].append([[u, v, (f[:, None] + g).tolist()], [u, (-f).tolist()], [v, (-g).tolist()]])
         moved = {"parts": [[k, 1] for k in range(len(data["parts"]))]}
         order, _ = elimination_order(n, q, self.objective.pairs, n)
-        data.update(order=order + sorted({*range(n)} - {*order}), widest=_widest(_ENTRIES, q), proof=[moved])
-        if not self._divided(data):
-            data.update(widest=_widest(_ENTRIES_OF_ONE, q), proof=[moved])
+        widest = max(int(math.log(_ENTRIES, q) + 1e-9), 3)
+        data.update(order=order + sorted({*range(n)} - {*order}), widest=widest, proof=[moved])
+        data["proof"] = self._divided(data) or [moved]
 
-    def _divided(self, data: dict[str, Any]) -> bool:
-        """Divide what is not shown at once, depth first, where variables have many neighbours or led to many ends."""
+    def _divided(self, data: dict[str, Any]) -> list[dict[str, Any]]:
+        """A tree that divides variables of many neighbours, and those that led to many ends; none if too large."""
         n, q = self.objective.unary.shape
         listed, f, whole = check.opened(json.dumps(data))
         first, step = check.grid(f, n, q)
@@ -72,7 +72,7 @@ class MessageProof:
         while stack:
             tables, used, parent = stack.pop()
             if len(nodes) * n > _NODES:
-                return False
+                return []
             if check.largest(tables, data["order"], data["widest"]) + root.total < beat:
                 nodes.append({})
                 ends[parent] += 1
@@ -80,12 +80,11 @@ class MessageProof:
             degrees = np.bincount([v for scope in tables if len(scope) == 2 for v in scope], minlength=n)
             i = int(np.argmax((1.0 + ends) * degrees))
             if degrees[i] == 0:
-                return False
+                return []
             nodes.append({"variable": i})
             for a in reversed(range(min(q, used + 1) if alike else q)):
                 stack.append((check.merged(tables, {i: (-1 - a, 1)}), max(used, a + 1), i))
-        data["proof"] = [data["proof"][0] | nodes[0], *nodes[1:]]
-        return True
+        return [data["proof"][0] | nodes[0], *nodes[1:]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +121,6 @@ class RelaxationProof:
         """What is missing to the bound of the line."""
         missing = math.ldexp(self.line.base - self.shift * self.line.price, exponent) - bound
         return np.append(missing, np.zeros(beside.shape[0] - 1))
-
-
-def _widest(entries: int, q: int) -> int:
-    """Variables of a table of so many entries."""
-    return max(int(math.log(entries, q) + 1e-9), 3)
 
 
 def proof_of(objective: CSPObjective, certificate: Certificate) -> MessageProof | RelaxationProof:
