@@ -148,7 +148,7 @@ def test_polars_reads_what_the_careful_reader_does_and_leave_all_else_to_it(tmp_
 
 @each("separator", [" ", "\t", ","], parts=2)
 def test_large_files_are_read_by_polars_and_bad_lines_in_them_are_named(write, separator):
-    ends = np.random.default_rng(0).integers(0, 70_000, (60_000, 2))
+    ends = np.random.default_rng(0).integers(0, 70_000, (20_000, 2))
     lines = ["# comment", *(f"{u}{separator}{v}{separator}{(u + v) / 8}" for u, v in ends)]
     path = write("\n".join(lines))
     for weight in (None, "w"):
@@ -157,8 +157,8 @@ def test_large_files_are_read_by_polars_and_bad_lines_in_them_are_named(write, s
             A, nodes = datasets.read_sparse(path, weight=weight)
         data = np.array(careful[1][2][1]).view(float)
         assert (nodes, A.indices.tolist(), A.data.tolist()) == (careful[0], careful[1][1][1], data.tolist())
-    lines[54_321] += "1,"
-    with pytest.raises(DatasetError, match="line 54322: "):
+    lines[14_321] += "1,"
+    with pytest.raises(DatasetError, match="line 14322: "):
         datasets.read_sparse(write("\n".join(lines)), weight="w")
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.records.covariance import private_covariance
 from dpgraph.results.files import load_result, save_result
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
@@ -22,14 +21,6 @@ def planted():
 def adjacency():
     G = nx.relabel_nodes(planted(), lambda v: (v, f"Ω{v}", None) if v % 2 else f"'{v},\n")
     return dpgraph.private_normalized_adjacency(G, rank=2, **BUDGET)
-
-
-def results():
-    G = planted()
-    yield dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace")
-    yield dpgraph.private_max_cut(G, **BUDGET)
-    yield dpgraph.private_spectrum(G, 4, **BUDGET)
-    yield private_covariance(np.eye(3), epsilon=1.0, centered=True, rng=0)
 
 
 def test_the_file_is_the_documented_one(adjacency, tmp_path):
@@ -52,7 +43,7 @@ def rewritten(path, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"version": 2},
+        {"version": 1},
         {"version": True},
         {"type": "PosixPath"},
         {"type": "sklearn"},

@@ -39,7 +39,9 @@ def test_the_error_grows_as_proved_and_no_other_exponent_would_pass(name):
         assert sweep.verdict(*rates.fitted(spoiled)) != "as proved"
 
 
-@pytest.mark.parametrize(("problem", "parts"), [("cut", 2), ("halves", 2), ("labels", 3)])
+@pytest.mark.parametrize(
+    ("problem", "parts"), [("cut", 2), ("halves", 2), pytest.param("labels", 3, marks=pytest.mark.slow)]
+)
 def test_seeds_say_all_about_parts_that_are_sides_or_labels(problem, parts):
     losses = rates_rounding.losses(problem, 12, parts, 0)
     assert losses[16] < 0.01

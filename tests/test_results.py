@@ -147,7 +147,7 @@ def test_results_survive_a_file(name, tmp_path):
     save_result(result, tmp_path / "result.npz")
     loaded = load_result(tmp_path / "result.npz")
     assert (repr(loaded), loaded._repr_html_()) == (repr(result), result._repr_html_())
-    assert loaded.privacy.table() == result.privacy.table()
+    assert loaded.privacy == result.privacy
     for field, value in vars(result).items():
         if isinstance(value, np.ndarray):
             assert value.dtype == getattr(loaded, field).dtype, field

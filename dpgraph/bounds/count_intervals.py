@@ -1,66 +1,48 @@
 r"""Intervals of released counts, and of quotients of two, from the public laws of their noise.
 
 The noise of a ladder and of smooth sensitivity depends on widths c that are private. They were released as well, by
-ladders, as C. For each c let E_c(C) be a function with mean at most 1 over the C that are released at widths c. Let
-T_c(h) bound the probability that noise of these widths exceeds h. A distance h is *plausible* if
+ladders, as C. Each width is the larger of a floor and of a number u of which nothing is known: any u >= 0 is as likely
+as any other. So widths have a law given C, in proportion to the probability of C at c, and noise given C is a mean over
+this law. An interval holds what this noise exceeds with the probability that is asked for.
 
-    T_c(h) >= miss E_c(C)    for some c.                                                                           (1)
-
-The noise of the count is drawn apart from C. So it exceeds every plausible distance with probability `miss` at most,
-whatever the widths: T_c(noise) < miss E_c(C) has probability at most miss E_c(C), given C; that has mean `miss`.
-
-E_c is a product over the widths, each from the signed rung K at which the released width lies below c_j, and from a
-slope mu: e^(mu K)/M(mu), M the mean of e^(mu K). Proof and choice of mu: docs/counts-theory.md, "Intervals".
+Where nothing is at the floor, c is a location and C one with noise of a known law, so that the interval is exact in
+repeated releases too, as far as the noise of the count is in proportion to c. What this leaves is in
+docs/counts-theory.md, "Intervals": 94 to 97 % at 95 %, and more where the widths of a graph are at their floor.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpgraph.bounds.ladder import RATE_BITS, local_growth, smooth_scales
-from dpgraph.typing import BoolArray, FloatArray
+from dpgraph.typing import FloatArray
 
 #: The probability that a number which is not 0 is not released.
 MISSED = 1e-10
 #: Noise laws as PrivateCounts.noise states them.
 Noise = Mapping[str, Any]
-#: Cells of widths: from one end to the next by this factor.
-_STEP = 1.04
-#: E_c is a mean of two: the steepest slope weighs this much, the slope of this width the rest.
-_MIXED = 0.02
-#: The steepest slope, as a part of the rate of the ladder of the width; no more than 1, where M is below 11.
-_STEEPEST = 0.6
+#: Grid of widths: from one to the next by this factor, up to those that are less likely by this one.
+_STEP, _UNLIKELY = 1.05, 1e-5
 #: Places at which the noise of one count is rounded up before that of the other is added.
-_PLACES = 64
+_PLACES = 128
 #: Relative allowance for floating point.
 _ROUNDING = 1e-9
 #: Halvings of the way to an end of an interval of quotients, and how far below a distance it is tested.
 _HALVINGS, _BELOW = 20, 1 - 1e-9
 #: Newton's steps to a rung, at most, and the last one.
 _NEWTON, _CLOSE = 60, 1e-6
-#: What one pair adds at most, c_0, by c_1: the edges between A vertices, stars at two vertices of degree D.
-MOST: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "4-clique": lambda A: A * (A - 1) / 2,
-    "3-star": lambda D: D * (D - 1),
-    "4-cycle": lambda A: np.full(A.shape, np.inf),
-}
 #: Rungs beyond this many times 1/g weigh nothing.
 _FAR = 80.0
 _MOST_RUNGS = 20_000
 
 
-class Cells(NamedTuple):
-    """Boxes that hold all widths which (1) does not rule out: their ends, shape (3, cells), and ln E_c at least."""
+class Widths(NamedTuple):
+    """Widths c_0, c_1, c_2 that the released ones may come from, shape (3, k), and how likely they are, shape (k,)."""
 
-    low: FloatArray
-    high: FloatArray
-    evidence: FloatArray
-
-    def only(self, kept: BoolArray) -> "Cells":
-        """Those of the cells."""
-        return Cells(self.low[:, kept], self.high[:, kept], self.evidence[kept])
+    values: FloatArray
+    weights: FloatArray
 
 
 def standard_deviation(noise: Noise) -> float:
@@ -74,69 +56,57 @@ def standard_deviation(noise: Noise) -> float:
     return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
 
 
-def half_width(noise: Noise, miss: float, pattern: str = "") -> float:
-    """Half-width of an interval around the released count that misses the count with probability at most `miss`."""
+def half_width(noise: Noise, miss: float) -> float:
+    """Half-width of an interval around the released count that misses the count with probability `miss` at most."""
     if noise["law"] == "Laplace":
         return float(laplace_half_width(noise["scale"], miss))
-    cells = plausible_widths(noise, miss, pattern)
-
-    def still(cells: Cells, h: int) -> Cells:
-        """Cells of which some widths make h plausible."""
-        return cells.only(tails(noise, cells, np.array([float(h)]))[:, 0] >= miss * np.exp(cells.evidence))
-
+    widths = likely_widths(noise)
     low, high = -1, 1
-    while (left := still(cells, high)).evidence.size:
-        cells, low, high = left, high, 2 * high
+    while tails(noise, widths, np.array([float(high)]))[0] >= miss:
+        low, high = high, 2 * high
     while high - low > max(1, high >> 20):
         middle = (low + high) // 2
-        left = still(cells, middle)
-        cells, low, high = (left, middle, high) if left.evidence.size else (cells, low, middle)
+        low, high = (middle, high) if tails(noise, widths, np.array([float(middle)]))[0] >= miss else (low, middle)
     return float(high)
 
 
 def quotient_limits(
     counts: tuple[int, int], laws: tuple[Noise, Noise], most: float, miss: float
 ) -> tuple[float, float]:
-    """Ends of an interval that misses a/b, of two counts, with probability at most `miss`; a/b is within [0, `most`].
+    """Ends of an interval that misses a/b, of two counts, with probability `miss`; a/b is within [0, `most`].
 
     For r = a/b the difference of a' and r b', as released, is noise alone: X - r Y. A quotient r is plausible where
-    that exceeds abs(a' - r b') with probability `miss` E_c E_d or more, at some widths c of a and d of b. Negative
-    releases count as 0, which makes more quotients plausible. Then those below a'/b' are the plausible ones down to
-    an end, and those above up to an end: the distance, over r above a'/b', grows, and the noise over r shrinks.
+    that exceeds abs(a' - r b') with probability `miss` or more. Negative releases count as 0, which makes more
+    quotients plausible. Then those below a'/b' are the plausible ones down to an end, and those above up to an end:
+    the distance, over r above a'/b', grows, and the noise over r shrinks.
     """
     a, b = (max(float(count), 0.0) for count in counts)
-    first, second = (plausible_widths(law, miss) for law in laws)
+    widths = likely_widths(laws[0]), likely_widths(laws[1])
 
     def end(inside: float, outside: float) -> float:
         """The last plausible quotient from one that is towards one that may not be, or a little further."""
-        pair = first, second
-        if _plausible_pairs(laws, pair, outside, abs(a - outside * b) * _BELOW, miss):
+        if quotient_tail(laws, widths, outside, abs(a - outside * b) * _BELOW) >= miss:
             return outside
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
-            left = _plausible_pairs(laws, pair, middle, abs(a - middle * b) * _BELOW, miss)
-            inside, outside, pair = (middle, outside, left) if left else (inside, middle, pair)
+            plausible = quotient_tail(laws, widths, middle, abs(a - middle * b) * _BELOW) >= miss
+            inside, outside = (middle, outside) if plausible else (inside, middle)
         return outside
 
     centre = min(a / b, most) if b else most
     return end(centre, 0.0), end(centre, most)
 
 
-def _plausible_pairs(
-    laws: tuple[Noise, Noise], cells: tuple[Cells, Cells], r: float, h: float, miss: float
-) -> tuple[Cells, Cells] | None:
-    """Cells of the widths of X and of Y at which X - r Y may exceed h as often as (1) says; None if there are none."""
+def quotient_tail(laws: tuple[Noise, Noise], widths: tuple[Widths, Widths], r: float, h: float) -> float:
+    """No less than the probability that X - r Y is further away than h."""
     places = h * np.arange(1, _PLACES + 1) / _PLACES
-    one = tails(laws[0], cells[0], places)
-    if r:
-        near, far = (tails(laws[1], cells[1], ends / r) for ends in (h - places, h + places))
-        # P[abs(x - r Y) > h] at each place x: it grows with x, as Y is symmetric and unimodal.
-        two = np.maximum.accumulate((near + far) / 2, axis=1)
-    else:
-        two = np.zeros((cells[1].evidence.size, _PLACES))
-    beyond = one[:, -1:] * (1 - two[:, -1]) + two[:, 0] + one[:, :-1] @ np.diff(two, axis=1).T
-    kept = beyond >= miss * np.exp(cells[0].evidence[:, None] + cells[1].evidence)
-    return (cells[0].only(kept.any(axis=1)), cells[1].only(kept.any(axis=0))) if kept.any() else None
+    one = tails(laws[0], widths[0], places)
+    if r == 0:
+        return float(one[-1])
+    near, far = (tails(laws[1], widths[1], ends / r) for ends in (h - places, h + places))
+    # P[abs(x - r Y) > h] at each place x: it grows with x, as Y is symmetric and unimodal.
+    two = np.maximum.accumulate((near + far) / 2)
+    return float(one[-1] * (1 - two[-1]) + two[0] + one[:-1] @ np.diff(two))
 
 
 def laplace_half_width(scale: float, miss: float) -> int:
@@ -205,89 +175,77 @@ def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:
     return np.asarray(2 / math.pi * np.arctan2(scale, distances + 0.5 * convex) * (1 + _ROUNDING))
 
 
-def plausible_widths(noise: Noise, miss: float, pattern: str = "") -> Cells:
-    """Widths in cells that do not depend on what was released, up to where E_c exceeds 1/`miss`."""
-    if noise["law"] == "Laplace":
-        return Cells(np.ones((3, 1)), np.ones((3, 1)), np.zeros(1))
-    released = noise["widths"]
-    rates = [exponent / 2.0**RATE_BITS for exponent in noise["exponents"][1:]]
-    sure, power = math.log(1 / miss), math.log(1 / miss) if noise["law"] == "ladder" else 1.0
-    low = high = np.array([[1.0], [0.0], [0.0]])
-    evidence = np.zeros(1)
-    for j in reversed(range(len(rates))):
-        steepest = min(_STEEPEST * rates[j], 1.0)
-        far = (sure + 3 * math.log(1 / _MIXED)) / steepest + 1
-        edges = _edges(released[j] + float(rung_ends(high, np.array(far)).max()))
-        (lows, highs), size = (np.tile(ends, evidence.size) for ends in (edges[:-1], edges[1:])), edges.size - 1
-        low, high, evidence = np.repeat(low, size, axis=1), np.repeat(high, size, axis=1), np.repeat(evidence, size)
-        slope = np.minimum((j + 1) * power * low[0] / highs, steepest)
-        evidence = evidence + _evidence(lows - released[j], (low, high), rates[j], slope)
-        low, high = np.vstack([lows, low[:2]]), np.vstack([highs, high[:2]])
-    kept = evidence < sure  # the other cells are refuted
-    if len(rates) == 2:
-        # Raised widths are c_0 >= b c_1, c_1 >= b; so are the released ones, and b is at most their quotient.
-        floor = min(released[0] / released[1], released[1])
-        kept &= (high[0] >= low[1]) & (low[0] <= np.maximum(MOST[pattern](high[1]), floor * high[1]))
-    return Cells(low, high, evidence).only(kept)
+def likely_widths(noise: Noise) -> Widths:
+    """Widths on a grid from their floor on, the last one first: how likely what was released makes each of them."""
+    values, weights = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
+    for j in reversed(range(len(noise.get("exponents", ())) - 1)):
+        rate = noise["exponents"][j + 1] / 2.0**RATE_BITS
+        released, least = noise["widths"][j], noise["floor"] * noise["widths"][j + 1]
+        parts = [
+            _given(released, least, noise["floor"] * c[0], c, rate, weight)
+            for c, weight in zip(values.T, weights, strict=True)
+        ]
+        later = np.repeat(values[:2], [own.size for own, _ in parts], axis=1)
+        values = np.vstack([np.concatenate([own for own, _ in parts]), later])
+        weights = np.concatenate([weight for _, weight in parts])
+        kept = weights > _UNLIKELY * weights.max()
+        values, weights = values[:, kept], weights[kept]
+    return Widths(values, weights / weights.sum())
 
 
-def _edges(top: float) -> FloatArray:
-    """Integers by a factor of at most about 1.04 from 1 to beyond `top`; cells overlap in their ends."""
-    count = math.ceil(math.log(max(top, 2.0)) / math.log(_STEP)) + 1
-    return np.unique(np.floor(_STEP ** np.arange(count + 1)))
+def _given(
+    released: int, least: int, floor: float, later: FloatArray, rate: float, weight: float
+) -> tuple[FloatArray, FloatArray]:
+    """Widths from a floor on of which one was released with these later widths, and how likely they are.
 
-
-def _evidence(
-    below: FloatArray, following: tuple[FloatArray, FloatArray], rate: float, slope: FloatArray
-) -> FloatArray:
-    """At least ln E, for a width of which the released one was `below` by so much, in each cell.
-
-    E is a mean of e^(mu K)/M(mu) at mu = `slope` and at the steepest; K is the rung of the distance below, or 0.
+    What was released below `least` was published as that. All numbers below the floor are in the weight of the first.
     """
-    rungs = np.where(below > 0, rungs_within(following[1], below - 1) + 1, 0.0)
-    parts = []
-    for weight, mu in ((1 - _MIXED, slope), (_MIXED, np.full(below.shape, min(_STEEPEST * rate, 1.0)))):
-        mean = np.maximum(*(_mean_of_slope(widths, rate, mu) for widths in following))
-        parts.append(math.log(weight) + mu * rungs - np.log(mean))
-    return np.asarray(np.logaddexp(*parts) - _ROUNDING)
-
-
-def _mean_of_slope(widths: FloatArray, rate: float, mu: FloatArray) -> FloatArray:
-    """Mean of e^(mu K), K the rung on one side of a ladder, or 0: (1 + sum_j c_j (y(g - mu)^{j+1} + y^{j+1}))/C."""
-    steep, y, powers = 1 / np.expm1(rate - mu), 1 / math.expm1(rate), np.arange(1, 4)[:, None]
-    return np.asarray((1 + (widths * (steep**powers + y**powers)).sum(axis=0)) / _total(widths, y))
+    following = later[:, None]
+    reach = float(rung_ends(following, np.array([-math.log(_UNLIKELY) / rate]))[0])
+    count = math.ceil(math.log(max(released + reach, floor + 1) / floor) / math.log(_STEP))
+    ends = np.unique(np.floor(floor * _STEP ** np.arange(count + 1.0)))
+    own, prior = np.append(floor, (ends[:-1] + ends[1:]) / 2), np.append(floor, np.diff(ends))
+    above = own - released
+    if released > least:
+        likely = np.exp(-rate * (rungs_within(following, np.abs(above) - 1) + (above != 0)))
+    else:  # the released one was this, or less
+        beyond = _ladder_tails(following, rate, np.maximum(np.abs(above) - (above > 0), 0.0)[None, :])[0] / 2
+        likely = np.where(above > 0, beyond, 1 - beyond) * _total(later, 1 / math.expm1(rate))
+    return own, weight * prior * likely / _total(later, 1 / math.expm1(rate))
 
 
 def _total(widths: FloatArray, y: float) -> FloatArray:
     """What all rungs weigh: C = 1 + 2 sum_j c_j y^{j+1}."""
-    return np.asarray(1 + 2 * (widths * y ** np.arange(1, 4)[:, None]).sum(axis=0))
+    c0, c1, c2 = widths
+    return np.asarray(1 + 2 * y * (c0 + y * (c1 + y * c2)))
 
 
-def tails(noise: Noise, cells: Cells, distances: FloatArray) -> FloatArray:
-    """T_c: no less than the probability that noise is further away than each distance; shape (cells, distances)."""
+def tails(noise: Noise, widths: Widths, distances: FloatArray) -> FloatArray:
+    """No less than the probability that noise is further away than each distance, in the mean over the widths."""
     distances = np.maximum(np.floor(distances), 0.0)
-    if noise["law"] == "ladder":
-        return np.minimum(_ladder_tails(cells, noise["exponents"][0] / 2.0**RATE_BITS, distances), 1.0)
     if noise["law"] == "Laplace":
         wide, more = _laplace(noise["scale"])
-        return np.exp(-np.maximum(distances - more, 0.0) / wide)[None, :]
-    return cauchy_tails(smooth_scales(cells.high, noise["epsilon"])[:, None], distances)
+        return np.exp(-np.maximum(distances - more, 0.0) / wide)
+    if noise["law"] == "ladder":
+        found = _ladder_tails(widths.values, noise["exponents"][0] / 2.0**RATE_BITS, distances)
+    else:
+        found = cauchy_tails(smooth_scales(widths.values, noise["epsilon"])[:, None], distances)
+    return np.asarray(widths.weights @ np.minimum(found, 1.0))
 
 
-def _ladder_tails(cells: Cells, rate: float, distances: FloatArray) -> FloatArray:
-    """Weights beyond a distance grow with the widths: those of the upper corner, over the sum of the lower one.
+def _ladder_tails(widths: FloatArray, rate: float, distances: FloatArray) -> FloatArray:
+    """Probability that a ladder with these widths, shape (3, k), is further away than each distance, shape (k, m).
 
     With k rungs inside the distance, the rungs beyond weigh x^k sum_j c_j sum_i C(k, j - i) y^{i+1} on either side,
     x = e^-g; what the distance covers of rung k + 1 is left out.
     """
     x, y = math.exp(-rate), 1 / math.expm1(rate)
-    c0, c1, c2 = cells.high[:, :, None]
-    k = rungs_within(cells.high[:, :, None], distances)
-    pairs = k * (k - 1) / 2
-    rung = c0 + c1 * k + c2 * pairs
-    covered = np.clip(distances - rung_ends(cells.high[:, :, None], k), 0.0, rung)
+    c0, c1, c2 = columns = widths[:, :, None]
+    k = rungs_within(columns, distances)
+    rung = c0 + c1 * k + c2 * k * (k - 1) / 2
+    covered = np.clip(distances - rung_ends(columns, k), 0.0, rung)
     beyond = np.exp(-rate * k) * (y * rung + y**2 * (c1 + c2 * k) + y**3 * c2 - x * covered)
-    return np.asarray(2 * beyond / _total(cells.low, y)[:, None] * (1 + _ROUNDING))
+    return np.asarray(2 * beyond / _total(widths, y)[:, None] * (1 + _ROUNDING))
 
 
 def rung_ends(widths: FloatArray, k: FloatArray) -> FloatArray:

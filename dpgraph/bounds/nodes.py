@@ -4,9 +4,6 @@ Neighbouring graphs G, G' have the same vertices and differ in edges at one vert
 is what they share: G without the edges at v. ``tests/privacy/test_node_privacy.py`` enumerates neighbours.
 """
 
-#: What the score of a largest number of edges changes by, in either direction: :func:`choice`.
-_SCORE = 1.0
-
 
 def flow(limit: int) -> float:
     """Change of the maximum fractional flow f_D, or of its integral part: D = `limit`.
@@ -30,7 +27,7 @@ def choice() -> float:
     S. Raskhodnikova, A. Smith, "Lipschitz extensions for node-private graph statistics and the generalized exponential
     mechanism", FOCS 2016.
     """
-    return 2 * _SCORE
+    return 2.0
 
 
 def truncated_tails(limit: int) -> float:

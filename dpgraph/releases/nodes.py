@@ -21,7 +21,7 @@ from dpgraph.typing import FloatArray, IntArray
 _EDGES_CHOICE, _TAILS_CHOICE = 0.5, 0.15
 #: Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or wider: this
 #: part of the degree where a block starts, but at most this part of the limit.
-_PRECISE, _WIDER, _WIDEST = 0.015, 0.4, 1 / 16
+_PRECISE, _WIDER, _WIDEST = 0.01, 0.4, 1 / 16
 #: Scores are multiples of this, or of a larger power of two if a double cannot hold them.
 _SCORE_BITS = 20
 #: Multipliers of the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection of 64 bits.
@@ -82,8 +82,8 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
 
 
 def blocks(limit: int, least: float) -> IntArray:
-    """The last degree of each block of 1, ..., `limit`: about `least` degrees each, or more where degrees are large."""
-    ends = [0]
+    """The last degree of each block of 1, ..., `limit`: 1 alone, then `least` degrees, or more where they are large."""
+    ends = [0, 1]
     while ends[-1] < limit:
         width = max(min(least, limit), min(_WIDER * ends[-1], _WIDEST * limit), 1.0)
         ends.append(min(ends[-1] + round(width), limit))

@@ -53,7 +53,7 @@ def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> Release
     widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
     part = _count_part(call, ORDERS[pattern])
     value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
-    return ReleasedCount(value, {"law": "ladder", "widths": published, "exponents": (exponent, *exponents)})
+    return ReleasedCount(value, _law("ladder", call, published, (exponent, *exponents)))
 
 
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
@@ -64,8 +64,7 @@ def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call
     # The line is in units of the smooth sensitivity.
     part.scale(f"{pattern} count", part.epsilon / ladder.smooth_shift_epsilon(part.epsilon), law="Cauchy")
     value = part.noise.cauchy(subgraphs.count(pattern), scale, ladder.SCALE_BITS)
-    noise = {"law": "Cauchy", "widths": published, "exponents": (0, *exponents), "epsilon": part.epsilon}
-    return ReleasedCount(value, noise)
+    return ReleasedCount(value, _law("Cauchy", call, published, (0, *exponents)) | {"epsilon": part.epsilon})
 
 
 def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
@@ -85,6 +84,10 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
     last = call.part(1 / 2)
     count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})
+
+
+def _law(name: str, call: Call, widths: tuple[int, ...], exponents: tuple[int, ...]) -> dict[str, Any]:
+    return {"law": name, "widths": widths, "floor": _floor(call), "exponents": exponents}
 
 
 def _floor(call: Call) -> int:

@@ -29,13 +29,15 @@ def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
     return release_weight("total weight", total, graph, call)
 
 
-def release_degree_excess(graph: Graph, share: float, call: Call) -> float:
-    """Release by how much the excess of degrees over their average, in sum, is more than this share of all degrees.
+def release_degree_excess(graph: Graph, share: float, call: Call, above: float | None = None) -> float:
+    """Release by how much the excess of degrees over a number, in sum, is more than this share of all degrees.
+
+    The number is public, or else their average.
 
     Sensitivity: :func:`~dpgraph.bounds.sensitivity.degree_excess`.
     """
     degrees = graph.degrees()
-    excess = degree_excess(degrees, float(degrees.mean()), share)
+    excess = degree_excess(degrees, float(degrees.mean()) if above is None else above, share)
     bound = sensitivity.degree_excess(graph.max_weight, share)
     return call.release(Measurement("excess of degrees", np.array([excess]), l1=bound)).number
 

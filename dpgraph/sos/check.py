@@ -1,28 +1,39 @@
 """Verify a saved certificate: ``python -m dpgraph.sos.check FILE [GRAPH]``. It shares no code with the solver.
 
-The file is JSON; docs/sos.md says what stands in it. All sums are taken in whole numbers. The one thing that is not is
-whether a matrix is positive semidefinite: a factorisation in floating-point numbers shows that, with a bound on all of
-its rounding errors (Rump 2006; Higham 2002, Theorem 10.3 and Lemma 3.1), which is subtracted from the diagonal first.
+One statement proves every bound. The objective f is a sum of tables of the labels of two variables; an edge of a cut is
+a table that earns a weight for unequal labels. The file writes it as
+
+    f = sum_k t_k g_k + r - z'Sz,   t_k >= 0, S semidefinite,   so that   f <= sum_k t_k max g_k + max r.
+
+A *part* g_k is a sum of tables of few variables: an inequality of all cuts, or what is moved between tables. Its
+maximum is found by elimination, and so is that of r, or the largest entries of its tables are added. The vector z has a
+1 and, for each variable, 1 or -1 for each label but the last: of a cut, the sides. The file has the diagonal blocks of
+S; the others are the floating-point numbers that leave tables of r with about equal entries. A *price* p adds
+p (sum of sides)^2 to z'Sz, and p times the most that this can be to the bound. The proof is a list, in which a division
+stands before all that proves its parts: ``pair`` [i, j] into x_i = x_j and x_i != x_j, ``variable`` i into its labels.
+
+Sums are taken in whole numbers. That S is semidefinite is shown by a Cholesky factorisation of A = S - c I in floating
+point. If it ends, R'R = A + E with |E| <= 1.01 (n + 1) u |R|'|R| for any order of the sums (Higham 2002, Theorem 10.3),
+so that the norm of E is at most 1.02 (n + 1) u tr(S). Subtracting c adds u tr(S), a price 1.01 n u tr(S), underflow
+less, as the largest entry is about 1: together less than c = 2 (n + 8) u tr(S), or twice that if there is a price.
 """
 
+import functools
 import hashlib
-import itertools
 import json
 import math
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
-_U = 2.0**-53
-_DENSE = 3000  # rows of a matrix that LAPACK factorises; larger ones are sparse
-_MOST_LISTED = 24  # vertices whose cuts are listed
-
-Pairs = dict[tuple[int, int], Fraction]
+Tables = dict[tuple[int, ...], Any]  # whole numbers by labels, by variables in increasing order
+_MOST = 2**26  # numbers in a table, or in the band of a matrix
 
 
 class Rejected(ValueError):
@@ -35,471 +46,285 @@ def need(condition: Any, what: str) -> None:
         raise Rejected(what)
 
 
-def verify(data: dict[str, Any]) -> Fraction:
-    """The bound that the file proves, at most the one that it claims; :class:`Rejected` if there is none."""
-    problem = data["problem"]
-    need(data["instance"] == fingerprint(data), "the instance is another one than its fingerprint says")
-    need(problem in ("max-cut", "max-bisection", "max-2-csp"), "unknown problem")
-    value, bound = (verify_csp if problem == "max-2-csp" else verify_cut)(data)
-    need(Fraction(data["value"]) <= value + rounding(data["value"]), "the solution is worth less than it claims")
-    need(value <= bound, "the bound is below the solution")
-    need(Fraction(data["bound"]) >= bound, "the bound is lower than what is proven")
-    return bound
+def read(text: str) -> tuple[dict[str, Any], Any]:
+    """The file with fractions for numbers, and a function that gives them in a unit of which all sums are multiples."""
+    finest = [1]
+
+    def number(digits: str) -> Fraction:
+        finest.append(max(finest.pop(), (x := Fraction(float(digits))).denominator))
+        return x
+
+    def whole(x: Any) -> int:
+        need(type(x) in (int, float, Fraction), "a number is missing")
+        numerator, denominator = x.as_integer_ratio()
+        return int(numerator * unit // denominator)
+
+    data = json.loads(text, parse_float=number, parse_constant=lambda name: need(False, f"{name} is no number"))
+    need(isinstance(data, dict) and data.get("version") == 2, "this is no certificate of version 2; save it again")
+    unit = 8 * finest[0] ** 2  # of multipliers times entries, and their eighths
+    return data, np.frompyfunc(whole, 1, 1)
+
+
+def tables_of(terms: list[Any], n: int, q: int, whole: Any) -> Tables:
+    """Terms ``[i, table]``, ``[i, j, table]``, or ``[i, j, w]`` for a weight w of unequal labels."""
+    tables: Tables = {}
+    for *scope, given in terms:
+        need(all(type(i) is int and 0 <= i < n for i in scope), "a term has no variables")
+        need(len(scope) in (1, 2) and scope == sorted(set(scope)), "the variables of a term do not increase")
+        table = whole(given) if isinstance(given, list) else whole(given) * (1 - np.eye(q, dtype=int)).astype(object)
+        need(table.shape == (q,) * len(scope), "a table has other labels")
+        tables[tuple(scope)] = tables.get(tuple(scope), 0) + table
+    return tables
+
+
+def merged(tables: Tables, group: dict[int, tuple[int, int]]) -> Tables:
+    """The tables once x_v is x_g, or the other label if the sign in ``group[v]`` is -1; -1 - a stands for label a."""
+    found: Tables = {}
+    for scope, table in tables.items():
+        names: list[int] = []
+        for v in scope:
+            g, sign = group.get(v, (v, 1))
+            table = np.flip(table, len(names)) if sign < 0 else table
+            table, names = (table.take(-1 - g, len(names)), names) if g < 0 else (table, [*names, g])
+        if len(names) == 2 and names[0] >= names[1]:
+            table, names = (table.diagonal(), names[:1]) if names[0] == names[1] else (table.T, names[::-1])
+        found[tuple(names)] = found.get(tuple(names), 0) + table
+    return found
+
+
+def largest(tables: Tables, order: list[int], widest: int = 99, allowed: Any = None) -> int:
+    """At least the largest sum of the tables, the variables of the order eliminated one after the other (Dechter 1999).
+
+    It may be more where a variable is in tables of more than `widest` together, which are then taken apart, and where
+    numbers are rounded up to 50 bits. What is not `allowed` by an array of all variables counts less than all else.
+    """
+    live = [v for v in dict.fromkeys(order) if any(v in scope for scope in tables)]
+    if not live:
+        return sum(int(np.max(table)) for table in tables.values())
+    size = sum(int(np.max(np.abs(table))) for table in tables.values())
+    common = math.gcd(*(int(x) for table in tables.values() for x in np.ravel(table)))
+    step = max(common, 1 << max(size.bit_length() - 50, 0))  # the same in any unit
+    factors: Tables = {scope: np.asarray(-(-table // step), dtype=np.int64) for scope, table in tables.items()}
+    if allowed is not None:
+        every = tuple(range(allowed.ndim))
+        factors[every] = factors.get(every, 0) + np.where(allowed, 0, -2 * (size // step) - 1)
+    for v in live:
+        buckets: list[tuple[set[int], list[Any]]] = []
+        for scope in sorted((scope for scope in factors if v in scope), key=len, reverse=True):
+            near = {*scope} - {v}
+            home = next((bucket for bucket in buckets if len(bucket[0] | near) < widest), None)
+            if home is None:
+                buckets.append(home := (set(), []))
+            home[0].update(near)
+            home[1].append((scope, np.moveaxis(factors.pop(scope), scope.index(v), 0)))
+        need(sum(int(np.abs(t).max()) for _, mine in buckets for _, t in mine) < 2**60, "numbers are too far apart")
+        rows: list[list[Any]] = []  # of each bucket, by the labels of v
+        for near, mine in buckets:
+            q = len(mine[0][1])
+            need(q ** len(near) <= _MOST, "a table is too large")
+            wide = [t.reshape([q, *(q if u in scope else 1 for u in sorted(near))]) for scope, t in mine]
+            rows.append([sum(t[a] for t in sorted(wide, key=np.size)) for a in range(q)])
+        tops = np.array([[np.max(row) for row in joint] for joint in rows])
+        moved = tops.sum(axis=0) // len(rows) - tops  # any that add up to 0: what each bucket says of v becomes alike
+        moved[-1] -= moved.sum(axis=0)
+        for (near, _), joint, more in zip(buckets, rows, moved, strict=True):
+            best = functools.reduce(np.maximum, (row + x for row, x in zip(joint, more, strict=True)))
+            factors[tuple(sorted(near))] = factors.get(tuple(sorted(near)), 0) + best
+    return step * sum(int(np.max(table)) for table in factors.values())
+
+
+def squared(tables: Tables, names: list[int], q: int, diagonal: Any, whole: Any) -> tuple[int, Any]:
+    """The largest entries of the tables once z'Sz is added to them, and 2 S, which must be semidefinite."""
+    d, unit, place = q - 1, whole(1), {v: k for k, v in enumerate(names)}
+    need(all(type(x) in (int, float, Fraction) for x in diagonal), "a number is missing")
+    corner, *rest = np.array([float(x) for x in diagonal])
+    blocks = np.array(rest).reshape(len(names), d, d)
+    need(np.all(blocks == blocks.transpose(0, 2, 1)), "a matrix is not symmetric")
+    pairs = [scope for scope in tables if len(scope) == 2]
+    i, j = np.array([[place[v] for v in scope] for scope in pairs], dtype=np.int64).reshape(-1, 2).T
+    phi = (2 * np.eye(q, d, dtype=int) - 1).astype(object)
+    single = np.array([tables.get((v,), [0] * q) for v in names], dtype=object).reshape(-1, q)
+    single = single + ((phi @ whole(blocks)) * phi).sum(axis=2)
+    pair = np.array([tables[scope] for scope in pairs], dtype=object).reshape(-1, q, q)
+    cross = -(pair[:, :d, :d] - pair[:, d:, :d] - pair[:, :d, d:] + pair[:, d:, d:]) / (8 * unit)
+    pair = pair + 2 * phi @ whole(cross) @ phi.T
+    for axis, end in ((2, i), (1, j)):  # what is left of a table is about a sum of two, which go to the labels
+        share = pair.sum(axis=axis)
+        share = (share - share[:, d:]) // (8 * q) * 8
+        pair = pair - np.expand_dims(share, axis)
+        np.add.at(single, end, share)
+    row = -(single[:, :d] - single[:, d:]) / (4 * unit)
+    single = single + 2 * whole(row) @ phi.T
+    at = 1 + np.arange(len(names) * d).reshape(-1, d)
+    parts: list[Any] = [(2 * cross, at[i][:, :, None], at[j][:, None, :]), (2 * row, 0, at), (corner, 0, 0)]
+    parts = [np.broadcast_arrays(*part) for part in (*parts, (blocks, at[:, :, None], at[:, None, :]))]
+    entries, rows, columns = (np.concatenate([part[k].ravel() for part in parts]) for k in range(3))
+    half = sparse.coo_array((entries.astype(np.float64), (rows, columns)), shape=(at.size + 1,) * 2).tocsr()
+    return int(sum(pair.max(axis=(1, 2))) + sum(single.max(axis=1)) + whole(corner) + tables.get((), 0)), half + half.T
+
+
+def semidefinite(A: Any, price: float = 0.0) -> bool:
+    """Whether a matrix, plus a price everywhere but in its first row, is shown to be semidefinite."""
+    A.eliminate_zeros()
+    live = np.flatnonzero(np.diff(A.indptr))
+    need(not price or 0 not in live, "a price is for cuts")
+    live = np.arange(1, A.shape[0]) if price else live
+    if not live.size:
+        return True
+    order = live[sparse.csgraph.reverse_cuthill_mckee(A[live][:, live], symmetric_mode=True)]
+    A, n = A[order][:, order].tocoo(), live.size
+    row, column = A.coords
+    width = n if price else int(np.max(row - column)) + 1
+    need(width * n <= _MOST, "a matrix is too large")
+    unit = 2.0 ** np.frexp(np.max(np.abs(A.data), initial=price))[1]
+    band, below = np.full((width, n), price / unit), row >= column
+    band[(row - column)[below], column[below]] += A.data[below] / unit
+    band[0] -= 2.0**-52 * (n + 8) * float(np.sum(np.abs(band[0]))) * (2 if price else 1)
+    try:
+        linalg.cholesky_banded(band, lower=True)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def top(part: Tables, known: dict[str, int]) -> int:
+    """The largest value of a part; parts that differ in the names of variables have one."""
+    names = sorted({v for scope in part for v in scope})
+    key = str([(*map(names.index, scope), *np.ravel(table)) for scope, table in part.items()])
+    known[key] = known.get(key) or largest(part, names)
+    return known[key]
+
+
+class Leaf(NamedTuple):
+    """A part that is not divided: its number, the variables that are left, r, and what parts add to that at most."""
+
+    number: int
+    names: list[int]
+    group: dict[int, tuple[int, int]]  # for each variable whose label it has, or -1 - a for label a, and a sign
+    tables: Tables
+    total: int
+
+
+def leaves(data: dict[str, Any], f: Tables, whole: Any) -> Iterator[Leaf]:
+    """What is not divided, in the order of the file."""
+    n, q = data["n"], data["labels"]
+    parts = [tables_of(part, n, q, whole) for part in data["parts"]]
+    known: dict[str, int] = {}
+    tops = [top(part, known) for part in parts]
+    alike = interchangeable(f, q)
+    stack = [(f, 0, {v: (v, 1) for v in range(n)})]
+    for number, node in enumerate(data["proof"]):
+        need(stack, "there are more leaves than parts")
+        tables, total, group = stack.pop()
+        tables = dict(tables)
+        for k, given in node.get("parts", []):
+            t, s = given.as_integer_ratio()
+            need(t >= 0, "a multiplier is negative")
+            total -= -tops[k] * t // s
+            taken = {scope: -table * t // s for scope, table in merged(parts[k], group).items()}
+            tables.update({scope: tables.get(scope, 0) + table for scope, table in taken.items()})
+        if "pair" in node:
+            (a, s), (b, t) = sorted(group[v] for v in node["pair"])
+            need(q == 2 and a != b, "what is divided is known, or has more than two parts")
+            below = [(a, s * t), (a, -s * t)]
+        elif "variable" in node:
+            b, t = group[node["variable"]]
+            used = len({g for g, _ in group.values() if g < 0})  # labels that no division has told apart are alike
+            below = [(-1 - label, t) for label in range(min(q, used + 1) if alike else q)]
+        else:
+            yield Leaf(number, sorted({g for g, _ in group.values() if g >= 0}), group, tables, total)
+            continue
+        need(b >= 0, "what is divided is known")
+        for g, sign in reversed(below):
+            joined = {v: (g, u * sign) if h == b else (h, u) for v, (h, u) in group.items()}
+            stack.append((merged(tables, {b: (g, sign)}), total, joined))
+    need(not stack, "a part has no proof")
+
+
+def interchangeable(f: Tables, q: int) -> bool:
+    """Whether no permutation of the labels changes a table."""
+    equal = np.eye(q, dtype=int).astype(object)
+    return all(np.all(table == table[0, 1] + equal * (table[0, 0] - table[0, 1])) for table in f.values())
+
+
+def proven(data: dict[str, Any], f: Tables, most: int | None, whole: Any) -> int:
+    """The largest of what the leaves show, if the sides differ by at most so many."""
+    bounds = list[int]()
+    for number, names, _, tables, total in leaves(data, f, whole):
+        node, free = data["proof"][number], most is None or len(names) < data["n"]
+        if "diagonal" in node:
+            price = node.get("price", 0)
+            need(price == 0 or (price > 0 and not free), "a price is negative, or nothing limits the imbalance")
+            value, twice = squared(tables, names, data["labels"], node["diagonal"], whole)
+            need(semidefinite(twice, 2.0 * float(price)), "a matrix is not semidefinite")
+            bounds.append(total + value + whole(price) * (most or 0) ** 2)
+        else:
+            sides = 0 if free or len(names) > 24 else functools.reduce(np.add.outer, [np.array([1, -1])] * len(names))
+            allowed = np.abs(sides) <= most if np.ndim(sides) else None
+            bounds.append(total + largest(tables, data["order"], data["widest"], allowed))
+    return max(bounds)
+
+
+def grid(f: Tables, n: int, q: int) -> tuple[int, int]:
+    """A number that all values differ from by multiples of another one, and that: changes of labels do."""
+    pair = np.array([*f.values()], dtype=object).reshape(-1, q, q)
+    single = np.full((n, q), 0, dtype=object)
+    ends = np.array([*f], dtype=np.int64).reshape(-1, 2).T
+    np.add.at(single, ends[0], pair[:, :, 0] - pair[:, :1, 0])
+    np.add.at(single, ends[1], pair[:, 0] - pair[:, 0, :1])
+    cross = pair - pair[:, :1] - pair[:, :, :1] + pair[:, :1, :1]
+    return sum(pair[:, 0, 0]), math.gcd(*cross.flat, *single.flat) or 1
 
 
 def fingerprint(data: dict[str, Any]) -> str:
     """Of the instance: what the certificate is about, to be compared with that of whoever asks."""
-    instance = [data.get(name) for name in ("problem", "n", "imbalance", "edges", "labels", "tables")]
-    return hashlib.sha256(json.dumps(instance).encode()).hexdigest()
+    instance = [data[name] for name in ("problem", "n", "labels", "imbalance", "terms")]
+    return hashlib.sha256(json.dumps(instance, default=float).encode()).hexdigest()
 
 
-def rounding(value: float) -> Fraction:
-    """What rounding a sum to the next number may add to it."""
-    return abs(Fraction(value)) * Fraction(2.0**-52)
-
-
-def verify_cut(data: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    """Value of the cut, and what no cut exceeds."""
-    n, sides = data["n"], data["solution"]
-    weights, constant = as_cut(data)
-    need(len(sides) == n and set(sides) <= {0, 1}, "the solution is no cut")
-    value = sum((w for (i, j), w in weights.items() if sides[i] != sides[j]), Fraction(0))
-    largest = largest_sum(data)
-    need(largest is None or abs(n - 2 * sum(sides)) <= largest, "the sides differ by too much")
-    bound = best_of(data, data["proof"], weights, constant, largest)
-    degrees = [Fraction(0)] * n
-    for (i, j), w in weights.items():
-        degrees[i], degrees[j] = degrees[i] + w, degrees[j] + w
-    return value, floored(bound, [2 * w for w in weights.values()] + degrees)
-
-
-def largest_sum(data: dict[str, Any]) -> int | None:
-    """The largest difference of the sides that is allowed, a number of the parity of n; None for any cut."""
-    if data["problem"] != "max-bisection":
-        return None
-    most = min(data["imbalance"], data["n"])
-    need(most >= data["n"] % 2, "no cut is within the imbalance")
-    return int(most - (most - data["n"]) % 2)
-
-
-def as_cut(data: dict[str, Any]) -> tuple[Pairs, Fraction]:
-    """Weights and constant of the cuts: of two labels those of n + 1 vertices, vertex 0 on the side of label 0."""
-    weights: Pairs = defaultdict(Fraction)
-    constant = Fraction(0)
-    for i, j, w in data.get("edges", []):
-        need(0 <= i < j < data["n"], "an edge has no two vertices")
-        weights[i, j] += Fraction(w)
-    for u, v, table in data.get("tables", []):  # a + (c - a) x + (b - a) y + (a + d - b - c) x y, labels x, y
-        (a, b), (c, d) = [[Fraction(x) for x in row] for row in table]
-        constant += a
-        weights[0, u + 1] += (c + d - a - b) / 2
-        weights[0, v + 1] += (b + d - a - c) / 2
-        weights[u + 1, v + 1] += (b + c - a - d) / 2
-    return weights, constant
-
-
-def floored(bound: Fraction, numbers: list[Fraction]) -> Fraction:
-    """The largest common multiple of the numbers up to the bound: values are multiples of what divides them all."""
-    scale = max([x.denominator for x in numbers], default=1)
-    divisor = Fraction(math.gcd(*(int(x * scale) for x in numbers)), scale)
-    return math.floor(bound / divisor) * divisor if divisor else bound
-
-
-def best_of(data: dict[str, Any], proof: Any, weights: Pairs, constant: Fraction, largest: int | None) -> Fraction:
-    """What a proof, a tree of dual points and lists, shows: parts join what is divided on one side, or on two."""
-    vertices = [(v, 1) for v in range(data["n"])]
-    stack: list[tuple[Any, list[tuple[int, int]]]] = [(proof, vertices)]
-    order: list[tuple[Any, list[tuple[int, int]]]] = []
-    parts: dict[int, list[int]] = {}
-    bounds: dict[int, Fraction] = {}
-    while stack:
-        node, group = stack.pop()
-        order.append((node, group))
-        if "pair" in node:
-            i, j = node["pair"]
-            need(len(node["parts"]) == 2, "a division has two parts")
-            parts[id(node)] = [id(part) for part in node["parts"]]
-            need(group[i][0] != group[j][0], "what is divided is joined already")
-            stack += [(part, joined(group, i, j, sign)) for part, sign in zip(node["parts"], (1, -1), strict=True)]
-    for node, group in reversed(order):
-        known = [max(bounds[part] for part in parts[id(node)])] if "pair" in node else []
-        if "list" in node:
-            whole = len({g for g, _ in group}) == len(group)  # else every cut counts, balanced or not
-            known.append(constant + listed(*contracted(weights, group), largest if whole else None))
-        if "terms" in node:
-            known.append(constant + dual_bound(data, node, dict(weights), group, largest))
-        need(known, "a part has no proof")
-        bounds[id(node)] = min(known)
-    return bounds[id(proof)]
-
-
-def joined(group: list[tuple[int, int]], i: int, j: int, sign: int) -> list[tuple[int, int]]:
-    """Groups, named after their first vertices, and signs in them, after x_j = sign x_i."""
-    (a, s), (b, t) = group[i], group[j]
-    (a, s), (b, t) = min((a, s), (b, t)), max((a, s), (b, t))
-    return [(a, u * s * t * sign) if g == b else (g, u) for g, u in group]
-
-
-def contracted(weights: Pairs, group: list[tuple[int, int]]) -> tuple[int, Pairs, Fraction]:
-    """Number of groups, weights between them, and the constant: sum of w over what is across = constant + the same."""
-    place = {g: k for k, g in enumerate(sorted({g for g, _ in group}))}
-    between: Pairs = defaultdict(Fraction)
-    constant = Fraction(0)
-    for (i, j), w in weights.items():
-        (g, s), (h, t) = group[i], group[j]
-        constant += w if s != t else 0
-        if g != h:
-            between[min(place[g], place[h]), max(place[g], place[h])] += w if s == t else -w
-    return len(place), between, constant
-
-
-def listed(n: int, weights: Pairs, constant: Fraction, largest: int | None) -> Fraction:
-    """The largest value of all cuts."""
-    need(n <= _MOST_LISTED, "too many cuts to list")
-    scale = max([w.denominator for w in weights.values()], default=1)
-    whole = {pair: int(w * scale) for pair, w in weights.items()}
-    kind: Any = np.int64 if sum(map(abs, whole.values())) < 2**62 else object
-    best: Any = None
-    low = min(n - 1, 12)
-    codes = np.arange(2**low)
-    for rest in itertools.product((0, 1), repeat=n - low - 1):
-        side = [(codes >> v) & 1 for v in range(low)] + [np.full_like(codes, b) for b in (*rest, 0)]
-        total = np.zeros(len(codes), dtype=kind)
-        for (i, j), w in whole.items():
-            total += w * (side[i] ^ side[j]).astype(kind)
-        if largest is not None:
-            total = total[np.abs(n - 2 * sum(side)) <= largest]
-        if len(total) and (best is None or total.max() > best):
-            best = total.max()
-    return constant + Fraction(int(best), scale)
-
-
-def dual_bound(
-    data: dict[str, Any], node: dict[str, Any], weights: Pairs, group: list[tuple[int, int]], largest: int | None
-) -> Fraction:
-    """The bound of multipliers of inequalities and, if they are given, of the diagonal and of the imbalance."""
-    total = priced(data, node, weights)
-    n, rest, constant = contracted(weights, group)
-    total += constant
-    if node["diagonal"] is None:
-        return total + sum((w for w in rest.values() if w > 0), Fraction(0))
-    price = Fraction(node.get("price", 0.0))
-    need(price >= 0 and (price == 0 or (largest is not None and n == data["n"])), "nothing limits the imbalance")
-    diagonal = [Fraction(t) for t in node["diagonal"]]
-    need(len(diagonal) == n, "the diagonal has another size")
-    need(semidefinite(diagonal, {pair: w / 4 for pair, w in rest.items() if w}, price), "a matrix is not semidefinite")
-    return total + sum(rest.values(), Fraction(0)) / 2 + sum(diagonal) + price * (largest or 0) ** 2
-
-
-def priced(data: dict[str, Any], node: dict[str, Any], weights: Pairs) -> Fraction:
-    """Take inequalities, times their multipliers, off the weights: what their right-hand sides add up to."""
-    total = Fraction(0)
-    for k, multiplier in node["terms"]:
-        t = Fraction(multiplier)
-        need(t >= 0, "a multiplier is negative")
-        coefficients, limit = inequality(data["inequalities"][k], data["n"])
-        total += t * limit
-        for pair, a in coefficients.items():
-            weights[pair] = weights.get(pair, Fraction(0)) - t * a
-    return total
-
-
-def inequality(given: dict[str, Any], n: int) -> tuple[dict[tuple[int, int], int], int]:
-    """Coefficients a of pairs, and b, of an inequality sum of a over what is across <= b that all cuts obey.
-
-    With signs s of k vertices, (s'x)^2 is at least 1 for odd k, else 0. Or a sum that is even for every cut, as the
-    coefficients at each vertex have an even sum, is at most the sum of the positive ones, or one less.
-    """
-    if "clique" in given:
-        signed = given["clique"]
-        place, sign = [abs(v) - 1 for v in signed], [1 if v > 0 else -1 for v in signed]
-        need(0 not in signed and len(set(place)) == len(place) and max(place) < n, "an inequality repeats a vertex")
-        ones = range(len(signed))
-        pairs = {(min(place[p], place[q]), max(place[p], place[q])): sign[p] * sign[q] for p in ones for q in range(p)}
-        return pairs, (sum(sign) ** 2 - len(signed) % 2) // 4
-    coefficients = {(i, j): a for i, j, a in given["even"]}
-    at: dict[int, int] = defaultdict(int)
-    for (i, j), a in coefficients.items():
-        need(isinstance(a, int) and 0 <= i < j < n, "an inequality has no pairs")
-        at[i] += a
-        at[j] += a
-    need(all(total % 2 == 0 for total in at.values()), "an inequality is odd at a vertex")
-    most = sum(a for a in coefficients.values() if a > 0)
-    return coefficients, most - most % 2
-
-
-def semidefinite(diagonal: list[Fraction], rest: Pairs, price: Fraction = Fraction(0)) -> bool:
-    """Whether Diag(diagonal) + the symmetric matrix with entries `rest` + price 11' is shown to be semidefinite."""
-    if min(diagonal) + price < 0:
-        return False
-    live = range(len(diagonal)) if price else sorted(set(itertools.chain(*rest)))  # the others are 1 x 1 blocks
-    if not live:
-        return True
-    n, place = len(live), {v: k for k, v in enumerate(live)}
-    d = np.array([float(diagonal[v] + price) for v in live])
-    ij = np.array([(place[i], place[j]) for i, j in rest], dtype=np.int64).reshape(-1, 2)
-    data = np.array([float(w) for w in rest.values()])
-    A: Any = sparse.coo_array((data, (ij[:, 0], ij[:, 1])), shape=(n, n)).tocsr()
-    A = A + A.T + sparse.diags_array(d)
-    if n <= _DENSE or price:
-        A = A.toarray() + float(price) * (1.0 - np.eye(n))
-    width = float(np.max(np.asarray(abs(A).sum(axis=1))))
-    shift = 2.0 * _U * ((n + 8) * float(d.sum()) + 4.0 * width)  # of the factorisation, and of rounded entries
-    A = A - shift * (np.eye(n) if isinstance(A, np.ndarray) else sparse.eye_array(n))
-    if np.any(A.diagonal() <= 0.0):
-        return False
-    if isinstance(A, np.ndarray):
-        try:
-            np.linalg.cholesky(A)  # completes only if A + E is semidefinite, |E| <= (n + 2) u tr(A) (1 + tiny)
-        except np.linalg.LinAlgError:
-            return False
-        return True
-    return _sparse_factor_shows(sparse.csc_array(A), shift)
-
-
-def _sparse_factor_shows(A: Any, shift: float) -> bool:
-    """Whether A + shift I = L D L' + E with D > 0 and |E| <= shift; the error of the product is part of E."""
-    factor = sparse.linalg.splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    pivots = factor.U.diagonal()
-    if np.any(factor.perm_r != factor.perm_c) or np.any(pivots <= 0.0):
-        return False
-    order = np.argsort(factor.perm_r)
-    scaled = factor.L @ sparse.diags_array(pivots)
-    error = abs(scaled @ factor.L.T - A[order][:, order])
-    terms = 2 * (int(np.max(np.diff(sparse.csr_array(factor.L).indptr))) + 4)
-    size = abs(scaled) @ (abs(factor.L.T) @ np.ones(A.shape[0]))
-    return bool(np.max(error @ np.ones(A.shape[0]) + terms * _U * (size + abs(A) @ np.ones(A.shape[0]))) * 1.01 < shift)
-
-
-def verify_csp(data: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    """Value of the assignment, and what no assignment exceeds."""
+def opened(text: str) -> tuple[dict[str, Any], Tables, Any]:
+    """The file, its objective, and the function of units of :func:`read`."""
+    data, whole = read(text)
     n, q, labels = data["n"], data["labels"], data["solution"]
-    need(len(labels) == n and all(0 <= a < q for a in labels), "the solution is no assignment")
-    tables = [(u, v, [[Fraction(x) for x in row] for row in table]) for u, v, table in data["tables"]]
-    for u, v, table in tables:
-        need(0 <= u < v < n and [len(row) for row in table] == [q] * q, "a table has no two variables")
-    value = sum((table[labels[u]][labels[v]] for u, v, table in tables), Fraction(0))
-    numbers = [x for _, _, table in tables for row in table for x in row]
-    proof = data["proof"]
-    if "search" in proof:
-        bound = searched(n, q, tables, proof)
-    elif "order" in proof:
-        factors, scale = as_whole(q, tables)
-        rest, total = eliminated(q, factors, proof["order"])
-        need(not rest, "the order misses a variable")
-        bound = Fraction(total, scale)
-    elif "shifts" in proof:
-        bound = reparametrised(n, q, tables, proof["shifts"])
-    else:
-        need(q == 2, "a proof by cuts needs two labels")
-        weights, constant = as_cut(data)
-        bound = best_of({**data, "n": n + 1}, proof, weights, constant, None)
-    return value, floored(bound, numbers)
+    need(type(n) is type(q) is int and 2 <= q <= 4096, "the numbers of variables and labels are missing")
+    need(len(labels) == n and all(type(a) is int and 0 <= a < q for a in labels), "the solution is no assignment")
+    f = tables_of(data["terms"], n, q, whole)
+    need(all(len(scope) == 2 for scope in f), "the objective is not of pairs")
+    return data, f, whole
 
 
-Factors = list[tuple[tuple[int, ...], Any]]  # variables in increasing order, and a table of them
-
-
-def as_whole(q: int, tables: list[Any]) -> tuple[Factors, int]:
-    """The tables in whole numbers, and how many of these are 1."""
-    scale = max([x.denominator for _, _, table in tables for row in table for x in row], default=1)
-    whole = [((u, v), [[int(x * scale) for x in row] for row in table]) for u, v, table in tables]
-    kind: Any = np.int64 if sum(max(map(abs, itertools.chain(*t))) for _, t in whole) < 2**62 else object
-    return [(scope, np.array(table, dtype=kind).reshape(q, q)) for scope, table in whole], scale
-
-
-def eliminated(q: int, factors: Factors, order: list[int]) -> tuple[Factors, int]:
-    """What is left by taking the maximum over one variable after the other (Dechter 1999), and the constant."""
-    need(len(set(order)) == len(order), "a variable is eliminated twice")
-    total = 0
-    for v in order:
-        mine = [factor for factor in factors if v in factor[0]]
-        factors = [factor for factor in factors if v not in factor[0]]
-        scope = tuple(sorted({u for variables, _ in mine for u in variables} - {v}))
-        joint = np.zeros((1,) * (len(scope) + 1), dtype=mine[0][1].dtype if mine else np.int64)
-        for variables, table in mine:  # both in increasing order, but for v, which comes last
-            shape = [q if u in variables else 1 for u in (*scope, v)]
-            joint = joint + np.moveaxis(table, variables.index(v), -1).reshape(shape)
-        best = joint.max(axis=-1)
-        if scope:
-            factors.append((scope, best))
-        else:
-            total += int(best)
-    return factors, total
-
-
-def reparametrised(n: int, q: int, tables: list[Any], shifts: list[Any]) -> Fraction:
-    """The bound of costs moved between tables and labels: the sum of the largest entries, whatever was moved."""
-    need(len(shifts) == len(tables), "there are shifts for other tables")
-    single = [[Fraction(0)] * q for _ in range(n)]
-    total = Fraction(0)
-    for (u, v, table), (left, right) in zip(tables, shifts, strict=True):
-        f, g = [Fraction(x) for x in left], [Fraction(x) for x in right]
-        need(len(f) == q and len(g) == q, "a shift has another number of labels")
-        total += max(table[a][b] - f[a] - g[b] for a in range(q) for b in range(q))
-        single[u] = [x + y for x, y in zip(single[u], f, strict=True)]
-        single[v] = [x + y for x, y in zip(single[v], g, strict=True)]
-    return total + sum(max(labels) for labels in single)
-
-
-def searched(n: int, q: int, tables: list[Any], proof: dict[str, Any]) -> Fraction:
-    """The limit of a search, once its steps have shown that nothing is worth more.
-
-    Some variables are eliminated; shares of the tables that are left are moved to labels; the rest is divided.
-    """
-    alike = all(np.array_equal(t := np.array(table), np.where(np.eye(q, dtype=bool), t[0, 0], t[0, -1]))
-                for *_, table in tables)  # fmt: skip
-    factors, scale = as_whole(q, tables)
-    divisor = math.gcd(*(int(x) for _, table in factors for x in table.ravel()))
-    factors, total = eliminated(q, factors, proof["order"])
-    shares = [(u, v, [Fraction(x) for x in f], [Fraction(x) for x in g]) for u, v, f, g in proof["shifts"]]
-    limit = Fraction(proof["limit"]) * scale
-    finer = max([(x * scale).denominator for *_, f, g in shares for x in (*f, *g)] + [limit.denominator])
-    single = {i: np.zeros(q, np.int64) for i in range(n) if i not in proof["order"]}
-    pair: dict[tuple[int, int], Any] = {}
-    need(sum(int(np.abs(table).max()) for _, table in factors) * finer < 2**58, "numbers are too far apart")
-    for scope, table in factors:
-        if len(scope) == 1:
-            single[scope[0]] += finer * table
-        else:
-            need(len(scope) == 2, "an elimination leaves a table of three variables")
-            pair[scope[0], scope[1]] = pair.get((scope[0], scope[1]), 0) + finer * table
-    for u, v, *given in shares:
-        f, g = (np.array([int(x * scale * finer) for x in share]) for share in given)
-        need((u, v) in pair and len(f) == len(g) == q, "a share is of no table")
-        need(max(np.abs(f).max(), np.abs(g).max()) < 2**58, "numbers are too far apart")
-        pair[u, v] = pair[u, v] - f[:, None] - g
-        single[u], single[v] = single[u] + f, single[v] + g
-    top = total * finer + sum(int(t.max()) for t in (*pair.values(), *single.values()))
-    costs = Costs({i: t.max() - t for i, t in single.items()}, {uv: t.max() - t for uv, t in pair.items()})
-    need(
-        replayed(costs, proof["search"], top - int(limit * finer) - divisor * finer + 1, alike), "a search is not over"
-    )
-    return limit / scale
-
-
-_NEVER = 2**60  # the cost of a label that is out of the question
-
-
-class Costs:
-    """What is left to decide in whole numbers >= 0: `least` for everything, labels, and pairs of labels."""
-
-    def __init__(self, single: dict[int, Any], pair: dict[tuple[int, int], Any], least: int = 0, used: int = 0) -> None:
-        self.single, self.pair, self.least, self.used = dict(single), dict(pair), least, used
-
-    def near(self, i: int) -> list[tuple[int, Any]]:
-        """Neighbours of a variable, and tables with its labels first."""
-        pairs = [(uv, t) for uv, t in self.pair.items() if i in uv]
-        return [(v, t) if u == i else (u, t.T) for (u, v), t in pairs]
-
-    def put(self, i: int, j: int, table: Any) -> None:
-        """The table of two variables."""
-        self.pair[min(i, j), max(i, j)] = table if i < j else table.T
-
-    def settle(self, i: int, limit: int) -> Any:
-        """Move what all labels of i cost to everything, forbid those that cost too much: which are left."""
-        mine = self.single[i]
-        common = int(mine.min())
-        self.least = limit if common >= _NEVER else self.least + common
-        self.single[i] = np.where((mine >= _NEVER) | (mine - common + self.least >= limit), _NEVER, mine - common)
-        return np.flatnonzero(self.single[i] < _NEVER)
-
-    def gains(self, i: int) -> list[tuple[int, Any, Any]]:
-        """Neighbours, tables, and what each label of i costs there whatever they do."""
-        return [(j, t, (t + self.single[j]).min(axis=1)) for j, t in self.near(i)]
-
-    def pull(self, i: int) -> None:
-        """Move to the labels of i all that their neighbours can pay."""
-        left = self.single[i] < _NEVER
-        for j, t, gain in self.gains(i):
-            paid = np.where(left[:, None], gain[:, None] - t, 0).max(axis=0, initial=0)
-            free = self.single[j] < _NEVER
-            self.single[j] = np.where(free, self.single[j] - paid, _NEVER)
-            self.put(i, j, np.where(left[:, None] & free, t + paid - gain[:, None], t))
-            self.single[i] = np.where(left, self.single[i] + gain, _NEVER)
-
-    def assign(self, i: int, a: int) -> None:
-        """Give a label that is left."""
-        self.least += int(self.single[i][a])
-        for j, t in self.near(i):
-            self.single[j] = np.minimum(self.single[j] + t[a], _NEVER)
-            del self.pair[min(i, j), max(i, j)]
-        del self.single[i]
-
-    def eliminate(self, i: int) -> None:
-        """Take the least over the labels of a variable of at most two neighbours."""
-        near, mine = self.near(i), self.single.pop(i)
-        for j, _ in near:
-            del self.pair[min(i, j), max(i, j)]
-        if len(near) == 1:
-            (j, t) = near[0]
-            self.single[j] = np.minimum(self.single[j] + (mine[:, None] + t).min(axis=0), _NEVER)
-        elif near:
-            (j, t), (k, s) = near
-            joint = (mine[:, None, None] + t[:, :, None] + s[:, None, :]).min(axis=0)
-            known = [table for v, table in self.near(j) if v == k]
-            self.put(j, k, joint + known[0] if known else joint)
-
-    def look(self, i: int, pulls: bool, limit: int) -> None:
-        """Everything that can be said of a variable as it stands."""
-        left = self.settle(i, limit)
-        if self.least < limit and len(left) > 1 and len(self.near(i)) > 2:
-            total = self.single[i] + sum(gain for *_, gain in self.gains(i))
-            self.single[i] = np.where(total + self.least >= limit, _NEVER, self.single[i])
-            if pulls:
-                self.pull(i)
-            left = self.settle(i, limit)
-        if self.least < limit and len(left) == 1:
-            self.assign(i, int(left[0]))
-        elif self.least < limit and len(self.near(i)) <= 2:
-            self.eliminate(i)
-
-
-def replayed(now: Costs, steps: list[int], limit: int, alike: bool) -> bool:
-    """Whether the steps of a search show that every assignment costs at least the limit.
-
-    Step 2 i, or 2 i + 1 with a pull, looks at variable i; -1, i, a gives it a label, and what is left without that
-    label comes afterwards. Where no permutation of the labels changes a value, those that no division has used yet
-    are all without a better assignment if one of them is.
-    """
-    waiting: list[Costs] = []
-    ahead = iter(steps)
-    while True:
-        while now.least >= limit:
-            if not waiting:
-                return next(ahead, None) is None
-            now = waiting.pop()
-        step = next(ahead, None)
-        if step is None:
-            return False
-        if step >= 0:
-            need(step // 2 in now.single, "a variable is decided already")
-            now.look(step // 2, step % 2 == 1, limit)
-            continue
-        i, a = next(ahead, -1), next(ahead, -1)
-        need(i in now.single and 0 <= a < len(now.single[i]) and now.single[i][a] < _NEVER, "a label is not left")
-        rest = Costs(now.single, now.pair, now.least, now.used)
-        fresh = [b for b in range(len(now.single[i])) if not now.used >> b & 1]
-        out = fresh if alike and a in fresh else [a]
-        rest.single[i] = now.single[i].copy()
-        rest.single[i][out] = _NEVER
-        waiting.append(rest)
-        now.assign(i, a)
-        now.used |= 1 << a
+def verify(text: str) -> tuple[dict[str, Any], Fraction]:
+    """What is in a file, and the bound that it proves, at most the one that it claims; or :class:`Rejected`."""
+    data, f, whole = opened(text)
+    n, q, labels, imbalance = data["n"], data["labels"], data["solution"], data["imbalance"]
+    need(imbalance is None or type(imbalance) is int, "the imbalance is no number of vertices")
+    of_tables = q > 2 or any(isinstance(table, list) for *_, table in data["terms"])
+    kinds = ["max-2-csp", "max-cut"] if imbalance is None else ["max-bisection"]
+    need(data["problem"] in (kinds[:1] if of_tables else kinds), "the problem is another one than it says")
+    need(imbalance is None or not of_tables, "only cuts have sides")
+    most = None if imbalance is None else min(imbalance, n) - (min(imbalance, n) - n) % 2
+    need(most is None or abs(n - 2 * sum(labels)) <= most, "the sides differ by too much")
+    need(data["instance"] == fingerprint(data), "the instance is another one than its fingerprint says")
+    value, claimed = sum(table[tuple(labels[v] for v in scope)] for scope, table in f.items()), whole(data["value"])
+    need(claimed <= value + (abs(claimed) >> 52), "the solution is worth less than it claims")
+    first, step = grid(f, n, q)
+    bound = first + (proven(data, f, most, whole) - first) // step * step
+    need(value <= bound, "the bound is below the solution")
+    need(whole(data["bound"]) >= bound, "the bound is lower than what is proven")
+    return data, Fraction(bound, whole(1))
 
 
 def need_graph(data: dict[str, Any], path: str) -> None:
     """Reject a certificate of another graph than that of a file: lines ``i j [weight]``, vertices numbered from 0."""
-    need("edges" in data, "a file of edges says nothing about tables")
-    weights: Pairs = defaultdict(Fraction)
+    need(data["problem"] != "max-2-csp", "a file of edges says nothing about tables")
+    weights: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
     for line in Path(path).read_text().splitlines():
         if words := line.partition("#")[0].replace(",", " ").split():
-            i, j = sorted(map(int, words[:2]))
-            weights[i, j] += Fraction(words[2] if len(words) > 2 else 1)
-    mine = {(i, j): w for i, j, w in data["edges"] if w}
-    need(len(mine) == len([w for *_, w in data["edges"] if w]), "the certificate repeats an edge")
+            weights[tuple(sorted(map(int, words[:2])))] += Fraction(words[2] if len(words) > 2 else 1)
+    mine = [((i, j), float(w)) for i, j, w in data["terms"] if w]
+    need(len(mine) == len(dict(mine)), "the certificate repeats an edge")
     theirs = {(i, j): float(w) for (i, j), w in weights.items() if w and i != j}
-    need(mine == theirs, "the certificate is about another graph")
+    need(dict(mine) == theirs, "the certificate is about another graph")
 
 
 def main(arguments: list[str]) -> int:
@@ -507,15 +332,21 @@ def main(arguments: list[str]) -> int:
     if len(arguments) not in (1, 2):
         print("usage: python -m dpgraph.sos.check FILE [GRAPH]")
         return 2
-    data = json.loads(Path(arguments[0]).read_text())
     try:
-        bound = verify(data)
+        data, bound = verify(Path(arguments[0]).read_text())
         for graph in arguments[1:]:
             need_graph(data, graph)
-    except (Rejected, LookupError, TypeError, ValueError, ArithmeticError) as wrong:
+    except Rejected as wrong:
         print(f"REJECTED: {wrong}")
         return 1
-    print(f"verified: {data['problem']} with n = {data['n']}, value {data['value']!r}, upper bound {data['bound']!r}")
+    except OSError as wrong:
+        print(f"REJECTED: a file cannot be read: {wrong}")
+        return 1
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError) as wrong:
+        print(f"REJECTED: this is no certificate, or not a whole one ({type(wrong).__name__}: {wrong})")
+        return 1
+    value, claimed = float(data["value"]), float(data["bound"])
+    print(f"verified: {data['problem']} with n = {data['n']}, value {value!r}, upper bound {claimed!r}")
     print(f"proven: {float(bound)!r}{', so the solution is optimal' if Fraction(data['value']) >= bound else ''}")
     return 0
 

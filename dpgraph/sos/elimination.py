@@ -163,7 +163,8 @@ def eliminate_low_degree(rows: Rows, diagonal: FloatArray, dense_limit: int) -> 
     The rows are those of a symmetric matrix without a diagonal, sorted; `diagonal` is overwritten. The outcome is
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
-    work = max(diagonal.size - dense_limit, 0) * LARGEST_PIVOT_DEGREE + 8 * (rows.indices.size + diagonal.size)
+    degree = rows.indices.size / diagonal.size + 1.0
+    work = diagonal.size * max(4.0 * degree**2, LARGEST_PIVOT_DEGREE * (diagonal.size > dense_limit))
     pool, lists = RowPool.of(rows), np.full((3, diagonal.size + 1), -1, dtype=np.int64)
     state = np.array([UNFINISHED, -1, diagonal.size, _FIRST_FORECAST, 0])
     kernel = at_once(_eliminate, work)

@@ -10,24 +10,32 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.sos import check
 from dpgraph.typing import FloatArray, IntArray
 
-_ATTEMPTS = 8
-_STEP = 4.0
+_ATTEMPTS, _STEP = 24, 4.0  # to raise a diagonal, and by how much more each time
 
-#: As in the file: signed vertices from 1 on, or coefficients of pairs that are even at each vertex.
+#: Signed vertices from 1 on, with (s'x)^2 >= 1 or 0, or coefficients of pairs that are even at each vertex.
 Inequality = dict[str, list[Any]]
+
+
+class Proof(Protocol):
+    """What shows a bound."""
+
+    def write(self, data: dict[str, Any], exponent: int) -> None:
+        """Write it to the file of an instance, for a solver that had units of ``2**exponent``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +76,87 @@ class CutProof:
         """The same for the objective whose elimination gave the core, see :meth:`CutObjective.reduced`."""
         return CutProof(self.root, kept, tuple(lift.args[1:])) if hasattr(lift, "args") else self
 
-    def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:
-        """The tree as in the file; inequalities are added to those of the file."""
-        weights, _ = check.as_cut(data)
-        n = data["n"] + (data["problem"] == "max-2-csp")
-        data = {**data, "n": n}
-        kept = np.arange(n) if self.kept is None else self.kept
-        base = [(given, math.ldexp(t, exponent)) for given, t in _of_elimination(self.eliminated)]
-        groups = [(v, 1) for v in range(n)]
-        return _written(self.root, data, _Place(kept, base, weights, groups, exponent))
+    def write(self, data: dict[str, Any], exponent: int) -> None:
+        """The tree in the order of the file. Of a 2-CSP, vertex 0 has the first label."""
+        first = int(data["problem"] == "max-2-csp")
+        everything = np.arange(data["n"] + first) - first
+        kept = everything if self.kept is None else self.kept - first
+        written: dict[str, int] = {}
+
+        def parts(terms: list[tuple[Inequality, float]], names: IntArray) -> list[list[Any]]:
+            rows = [(json.dumps(_terms(given, names)), math.ldexp(t, exponent)) for given, t in terms]
+            return [[written.setdefault(part, len(written)), t] for part, t in rows]
+
+        points: dict[int, tuple[FloatArray, float]] = {}
+        base, nodes = parts(_of_elimination(self.eliminated), everything), data["proof"]
+        stack = [(self.root, bool(first) and check.interchangeable(check.opened(json.dumps(data))[1], 2))]
+        while stack:
+            part, alike = stack.pop()
+            own, node = part.needed()[1], dict[str, Any]()
+            if part.listed:
+                data["order"] = list(range(data["n"]))
+            elif own and part.point is not None:
+                node["parts"] = parts(part.point.terms(), kept)
+                if part.point.diagonal is not None:
+                    points[len(nodes)] = part.point.diagonal, part.point.price
+            elif part.pair is not None:
+                i, j = sorted(int(kept[v]) for v in part.pair)
+                node |= {"pair": [i, j]} if i >= 0 else {"variable": j}
+                below = part.parts[:1] if i < 0 and alike else part.parts
+                stack += [(one, alike and i >= 0) for one in reversed(below)]
+            nodes.append(node)
+        nodes[0]["parts"] = base + nodes[0].get("parts", [])
+        data["parts"] = [json.loads(part) for part in written]
+
+        def places(at: check.Leaf) -> IntArray:
+            core = sorted({at.group[v][0] for v in kept.tolist() if v >= 0 and at.group[v][0] >= 0})
+            return np.array([0] * (-1 in kept) + [1 + at.names.index(name) for name in core])
+
+        def blocks(at: check.Leaf) -> FloatArray:
+            diagonal = np.zeros(1 + len(at.names))
+            diagonal[places(at)] = np.ldexp(points[at.number][0], exponent)
+            return diagonal
+
+        def lift(at: check.Leaf, beside: sparse.csr_array, _: float) -> FloatArray:
+            outside = np.ones(beside.shape[0])  # what was eliminated: what rounding has left of it is made dominant
+            outside[places(at)] = 0.0
+            size = abs(beside)
+            return np.asarray(1.0000001 * (size @ outside + outside * (size @ np.ones(len(outside)))))
+
+        prices = {number: math.ldexp(price, exponent) for number, (_, price) in points.items()}
+        add_diagonals(data, prices, blocks, lift)
+
+
+def add_diagonals(
+    data: dict[str, Any],
+    prices: dict[int, float],
+    blocks: Callable[[check.Leaf], FloatArray],
+    lift: Callable[[check.Leaf, sparse.csr_array, float], FloatArray],
+) -> None:
+    """Give the leaves that have prices diagonals: blocks, and a lift, raised until the checker is satisfied.
+
+    A lift is told what stands beside the diagonal of S, with the blocks on it, and the bound that there is without it.
+    """
+    listed, f, whole = check.opened(json.dumps(data))
+    d = data["labels"] - 1
+    for at in check.leaves(listed, f, whole) if prices else ():
+        if at.number not in prices:
+            continue
+        price, diagonal = prices[at.number], blocks(at)
+        value, twice = check.squared(at.tables, at.names, d + 1, diagonal.tolist(), whole)
+        own = np.append(0, (1 + d * d * np.arange(len(at.names))[:, None] + (d + 1) * np.arange(d)).ravel())
+        diagonal[own] += lift(at, 0.5 * twice, float(Fraction(at.total + value, whole(1))))
+        live = (np.diff(twice.indptr) > 0) | (bool(price) & (np.arange(len(own)) > 0))
+        step = 3.0 * 2.0**-53 * (len(live) + 20) * float(np.abs(diagonal[own] + price).sum())
+        for _ in range(_ATTEMPTS):
+            raised = diagonal.copy()
+            raised[own] += step * live
+            if check.semidefinite(twice + sparse.diags_array(2.0 * raised[own] - twice.diagonal()), 2.0 * price):
+                break
+            step *= _STEP
+        else:
+            raise NotConvergedError("the bound cannot be shown to the checker: rounding errors are too large for it")
+        data["proof"][at.number] |= {"diagonal": raised.tolist(), "price": price}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,47 +165,9 @@ class EliminationProof:
 
     order: list[int]
 
-    def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:  # noqa: ARG002 (as the other proofs)
-        """As in the file."""
-        return {"order": self.order}
-
-
-@dataclass(frozen=True, eq=False)
-class ShiftProof:
-    """What is moved from each table of a 2-CSP to the labels of its ends, (2, m, q)."""
-
-    shares: Callable[[], FloatArray]
-
-    def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:  # noqa: ARG002 (as the other proofs)
-        """As in the file."""
-        return {"shifts": np.ldexp(self.shares(), exponent).transpose(1, 0, 2).tolist()}
-
-
-@dataclass(frozen=True, eq=False)
-class SearchProof:
-    """The steps of a search of a 2-CSP, once it is made again to write them down.
-
-    `record` gives them, with the pairs of the tables that the elimination in this `order` leaves, what is moved to
-    their labels, and the value that nothing exceeds; None where they are too many: then there is a weaker proof.
-    """
-
-    order: list[int]
-    record: Callable[[], tuple[IntArray, FloatArray, float, IntArray] | None]
-    otherwise: ShiftProof
-
-    def nodes(self, data: dict[str, Any], exponent: int) -> dict[str, Any]:
-        """As in the file."""
-        found = self.record()
-        if found is None:
-            return self.otherwise.nodes(data, exponent)
-        pairs, shares, limit, steps = found
-        first, second = np.ldexp(shares, exponent).tolist()
-        shifts = [[u, v, f, g] for (u, v), f, g in zip(pairs.tolist(), first, second, strict=True)]
-        limit = math.ldexp(limit, exponent)
-        return {"order": self.order, "shifts": shifts, "limit": limit, "search": steps.tolist()}
-
-
-Proof = CutProof | EliminationProof | ShiftProof | SearchProof
+    def write(self, data: dict[str, Any], exponent: int) -> None:  # noqa: ARG002 (as the other proofs)
+        """One leaf."""
+        data.update(order=self.order, proof=[{}])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +188,15 @@ class Certificate:
     @cached_property
     def data(self) -> dict[str, Any]:
         """What is saved; docs/sos.md says what stands in it."""
-        data: dict[str, Any] = {**self.instance(), **self.solved, "inequalities": []}
-        data["instance"] = check.fingerprint(data)
-        data["proof"] = self.proof.nodes(data, self.exponent)
-        claimed = data["bound"]
-        proven = check.verify({**data, "bound": np.finfo(np.float64).max})
+        data: dict[str, Any] = {"version": 2, **self.instance(), **self.solved}
+        data |= {"instance": check.fingerprint(data), "parts": [], "order": [], "widest": 99, "proof": []}
+        self.proof.write(data, self.exponent)
+        proven = check.verify(json.dumps({**data, "bound": np.finfo(np.float64).max}))[1]
         bound = float(proven)
         above = bound if Fraction(bound) >= proven else math.nextafter(bound, math.inf)
-        return {**data, "bound": max(claimed, above)}
+        data["bound"] = max(data["bound"], above)
+        check.verify(json.dumps(data))  # as it is written: a claim makes the unit finer
+        return data
 
     @property
     def bound(self) -> float:
@@ -165,72 +208,15 @@ class Certificate:
         write_atomically(path, json.dumps(self.data))
 
 
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """Where in the tree: groups of vertices, and what is the same everywhere."""
-
-    kept: IntArray
-    base: list[tuple[Inequality, float]]
-    weights: check.Pairs
-    groups: list[tuple[int, int]]
-    exponent: int
-
-
-def _written(part: Part, data: dict[str, Any], at: _Place) -> dict[str, Any]:
-    node: dict[str, Any] = {}
-    own = part.needed()[1]
-    if part.listed:
-        node["list"] = True
-    elif own and part.point is not None:
-        node |= _point(part.point, data, at)
-    if part.pair is not None and not own:
-        i, j = (int(at.kept[v]) for v in part.pair)
-        node["pair"] = [i, j]
-        node["parts"] = [
-            _written(below, data, replace(at, groups=check.joined(at.groups, i, j, sign)))
-            for below, sign in zip(part.parts, (1, -1), strict=True)
-        ]
-    return node
-
-
-def _point(point: DualPoint, data: dict[str, Any], at: _Place) -> dict[str, Any]:
-    """A dual point of the instance; its diagonal is raised until the checker is satisfied."""
-    terms = [(_renamed(given, at.kept), math.ldexp(t, at.exponent)) for given, t in point.terms()] + at.base
-    first = len(data["inequalities"])
-    data["inequalities"] += [given for given, _ in terms]
-    node: dict[str, Any] = {"terms": [[first + k, t] for k, (_, t) in enumerate(terms)], "diagonal": None}
-    if point.diagonal is None:
-        return node
-    names = sorted({g for g, _ in at.groups})
-    place = {name: k for k, name in enumerate(names)}
-    core = sorted({at.groups[v][0] for v in at.kept.tolist()})
-    diagonal = np.zeros(len(names))
-    diagonal[[place[name] for name in core]] = np.ldexp(point.diagonal, at.exponent)
-    rest = dict(at.weights)
-    check.priced(data, node, rest)
-    _, between, _ = check.contracted(rest, at.groups)
-    outside = set(names) - set(core)
-    for (g, h), w in between.items():  # what rounding has left of the eliminated
-        if names[g] in outside or names[h] in outside:
-            diagonal[[g, h]] += 0.2500001 * abs(float(w))
-    price = math.ldexp(point.price, at.exponent)
-    quarters = {pair: w / 4 for pair, w in between.items() if w}
-    live = np.zeros(len(names), dtype=bool)
-    live[np.array([*quarters], dtype=np.int64).ravel()] = True
-    step = 3.0 * 2.0**-53 * (len(names) + 20) * float(np.abs(diagonal + price).sum())
-    for _ in range(_ATTEMPTS):
-        diagonal = diagonal + step * (live | bool(price))
-        if check.semidefinite([Fraction(t) for t in diagonal.tolist()], quarters, Fraction(price)):
-            return node | {"diagonal": diagonal.tolist(), "price": price}
-        step *= _STEP
-    raise NotConvergedError("the bound cannot be shown to the checker: rounding errors are too large for it")
-
-
-def _renamed(given: Inequality, kept: IntArray) -> Inequality:
-    """An inequality of the core in the vertices of the instance."""
+def _terms(given: Inequality, names: IntArray) -> list[list[Any]]:
+    """The terms of an inequality, in the names of its vertices; the vertex -1 has the first label."""
     if "clique" in given:
-        return {"clique": [int(kept[abs(v) - 1] + 1) * (1 if v > 0 else -1) for v in given["clique"]]}
-    return {"even": [[int(kept[i]), int(kept[j]), int(a)] for i, j, a in given["even"]]}
+        signed = given["clique"]
+        pairs = [(abs(u) - 1, abs(v) - 1, 1 if (u > 0) == (v > 0) else -1) for u, v in combinations(signed, 2)]
+    else:
+        pairs = [(i, j, int(a)) for i, j, a in given["even"]]
+    ends = [(*sorted((int(names[i]), int(names[j]))), a) for i, j, a in pairs]
+    return [[i, j, a] if i >= 0 else [j, [0, a]] for i, j, a in ends]
 
 
 def _of_elimination(steps: tuple[IntArray, IntArray, FloatArray] | None) -> list[tuple[Inequality, float]]:

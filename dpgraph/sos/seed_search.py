@@ -216,7 +216,10 @@ def search_seeds(
 
 
 def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:
-    variable = int(problem.correlation(node).drops.argmax())
+    drops = problem.correlation(node).drops
+    if drops.max() <= 0.0:  # all of it is decided: the first variable, pinned again, would be another problem
+        return [node]
+    variable = int(drops.argmax())
     labels = range(problem.probabilities(node, variable).size)
     return [problem.pin(node, variable, a) for a in labels if not time_is_up()]
 

@@ -8,17 +8,10 @@ from dpgraph.denoise.iterates import (
     Signs,
 )
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call as open_any_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases.sweeps.core import release_one_sided_sweep, release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, RowSensitivity
-from tests.cut_labels import release_cut_labels
-
-
-def open_call(epsilon=1.0, rng=0):
-    return open_any_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(rng))
+from tests.calls import edge_call, release_cut_labels
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
@@ -29,7 +22,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
         return np.ones((len(block), 1))
 
     oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
-    call, core = open_call(), Core(np.arange(30), 10)
+    call, core = edge_call(1.0), Core(np.arange(30), 10)
     arguments = Iteration(oracle, Signs()), np.ones(30), core
     X, _ = release_repeated_sweeps(*arguments, call.part(0.5), sweeps=4)
     assert not X[core.others].any()
@@ -58,7 +51,7 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
             seen.append(block.copy())
             return multiply(G, rows, block)
 
-    release_cut_labels(Spy(), open_call(), mean_degree=18.0)
+    release_cut_labels(Spy(), edge_call(1.0), mean_degree=18.0)
     X = np.stack(seen)
     assert np.abs(X).max() <= 1.0
     assert np.array_equal(X, np.rint(X / ITERATE_UNIT) * ITERATE_UNIT)

@@ -6,16 +6,13 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.releases.eigenspaces.vector import release_degree_residual
 from dpgraph.tuning import RESIDUAL
+from tests.calls import edge_call
 
 
 def residual(matrix, epsilon, rng=0, **public):
-    graph, noise = open_graph(matrix, **public).read(), noise_source(rng)
-    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise)
+    graph, call = open_graph(matrix, **public).read(), edge_call(epsilon, rng)
     return release_degree_residual(graph, float(graph.degrees().mean()), call), call.ledger.entries
 
 

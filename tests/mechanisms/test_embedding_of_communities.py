@@ -39,10 +39,3 @@ def test_at_a_large_budget_it_is_the_matrix_of_the_block_model():
     expected = np.linalg.eigvalsh(weights / np.sqrt(np.outer(sums, sums)))
     assert np.sort(np.diag(found.core)) == pytest.approx(np.sort(expected), abs=0.01)
     assert found.degrees.sum() == pytest.approx(2 * graph.number_of_edges(), rel=0.01)
-
-
-def test_a_given_regularization_shortens_the_rows_of_small_degrees():
-    graph = nx.barabasi_albert_graph(300, 8, seed=2)
-    plain, regularized = (embedding(graph, epsilon=4.0, rank=1, regularization=tau) for tau in ("auto", 100.0))
-    small = np.argsort(plain.degrees)[:150]
-    assert np.sum(regularized.basis[small] ** 2) < 0.8 * np.sum(plain.basis[small] ** 2)

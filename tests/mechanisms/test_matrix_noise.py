@@ -41,7 +41,7 @@ def test_for_one_dimension_the_noise_is_laplace(law):
         assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
 
 
-@pytest.mark.parametrize("d", [2, 4])
+@pytest.mark.parametrize("d", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("law", [NUCLEAR, LARGER_TRACE])
 def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(law, d):
     exact, chain = draws(law.laplace, d, 1.0, 600 // d), draws(law.laplace_markov, d, 1.0, 80, seed=2)

@@ -8,10 +8,10 @@ import pytest
 import dpgraph
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_weight
+from tests.calls import edge_call
 
 
 def exact_product(A, X):
@@ -62,6 +62,6 @@ def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_
     largest = graph.max_weight / graph.weight_unit
     for value in np.arange(0.0, 4.0, 0.25):
         for moved in (0.0, largest):
-            call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
+            call = edge_call(1.0, noise)
             release_weight("a weight", (value + moved) * graph.weight_unit, graph, call)
         assert seen[-1] - seen[-2] <= largest

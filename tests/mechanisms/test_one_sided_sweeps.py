@@ -6,12 +6,10 @@ import pytest
 
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps.iteration import label_iteration
-from tests.cut_labels import release_cut_labels
+from tests.calls import edge_call, release_cut_labels
 from tests.privacy.statistical import log_choice
 
 DIFFER = 1.0 - np.eye(3)
@@ -51,7 +49,7 @@ def release_label_iterates(graph, relation, call, *, mean_degree):
 def sweep(
     graph, epsilon, seed=0, release=lambda graph, *call, **mean: release_label_iterates(graph, DIFFER, *call, **mean)
 ):
-    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(seed))
+    call = edge_call(epsilon, seed)
     return release(graph, call, mean_degree=float(graph.degrees().mean())), call.ledger
 
 
@@ -104,7 +102,7 @@ def test_what_a_choice_reads_is_private_units(monkeypatch):
     H = G.copy()
     H.remove_edge(*next(iter(G.edges)))
     for graph in (G, H):
-        call = open_call(epsilon=0.5, accountant=None, relation=Edge(), noise=noise_source(0))
+        call = edge_call(0.5)
         private = open_graph(graph).read()
         monkeypatch.setattr(degree_core, "release_usable_degrees", lambda graph, *_, **__: np.arange(1.0, 31.0))
         release_label_iterates(private, DIFFER, call, mean_degree=13.0)

@@ -9,16 +9,13 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.problems.released_solvers import cut_answers, flipped_objective, label_answers
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
+from tests.calls import edge_call
 
 
 def flipped(G, epsilon, seed, **options):
-    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(seed))
-    return release_flipped_graph(open_graph(G, **options).read(), call)
+    return release_flipped_graph(open_graph(G, **options).read(), edge_call(epsilon, seed))
 
 
 def test_every_graph_on_four_vertices_comes_out_with_its_product_probability():

@@ -9,9 +9,6 @@ import pytest
 import dpgraph
 from dpgraph.denoise.iterates import ITERATE_UNIT, Signs
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call as open_any_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases.sweeps.core import release_repeated_sweeps
@@ -22,11 +19,7 @@ from dpgraph.releases.sweeps.iteration import (
     RowSensitivity,
 )
 from tests.about import each
-from tests.cut_labels import release_cut_labels
-
-
-def open_call(epsilon, rng=0):
-    return open_any_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(rng))
+from tests.calls import edge_call, release_cut_labels
 
 
 def watched_sweeps(sweeps, core, n=30):
@@ -38,7 +31,7 @@ def watched_sweeps(sweeps, core, n=30):
         return X.sum() - X[block]
 
     oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, sensitivity=RowSensitivity(NUMBER, 1.0))
-    call = open_call(2.0)
+    call = edge_call(2.0)
     iteration = Iteration(oracle, Signs())
     X, last = release_repeated_sweeps(iteration, np.full(n, n - 1.0), core, call.part(0.5), sweeps=sweeps)
     return looks, X, last, call.ledger
@@ -76,7 +69,7 @@ def test_one_line_pays_for_all_readings(size, pairs):
 
 
 def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
-    call = open_call(8.0)
+    call = edge_call(8.0)
     G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
     release_cut_labels(G, call.part(0.9), mean_degree=40.0)
     degrees, sweeps, look = call.ledger.entries
@@ -85,16 +78,6 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     assert (look.mechanism, look.pairs.disjoint, sweeps.pairs.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
     assert look.epsilon == pytest.approx(sweeps.epsilon)
-
-
-@each("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection], parts=2)
-def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
-    G = dpgraph.datasets.planted_cut(400, 60, -0.4, rng=1)
-    cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
-    assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
-    assert cut.privacy.entries[2].mechanism == "K-norm"
-    sparse = function(G, epsilon=0.3, mechanism="bounded-iterates", rng=0)
-    assert {line.mechanism for line in sparse.privacy.entries} == {"Laplace"}
 
 
 def test_without_noise_the_sweeps_find_a_local_optimum():

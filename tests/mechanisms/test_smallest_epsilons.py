@@ -9,10 +9,7 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import response_wins
 from dpgraph.problems.driver import Facts
 from dpgraph.problems.embedding.normalized_adjacency import choose_mechanism
@@ -20,6 +17,7 @@ from dpgraph.problems.embedding.strategies import EMBEDDINGS
 from dpgraph.problems.labels import CUTS, EDGES, choose_cut
 from dpgraph.releases.answers import release_flipped_graph
 from tests.about import each
+from tests.calls import edge_call
 
 #: The range of budgets ends at 1e-100: 1e-300 is refused whatever the mechanism.
 EPSILONS = [1e-3, 1e-5, 1.01e-6, 1e-6, 1e-7, 1e-9, 1e-13, 1e-100, 1e-300]
@@ -99,10 +97,9 @@ def test_no_rule_leaves_answers_less_than_they_need():
 
 
 def test_the_one_function_that_answers_refuses_before_it_reads():
-    noise = noise_source(0)
     graph = open_graph(COMPLETE).read()
     for epsilon in (1e-7, 1e-13):
-        call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise)
+        call = edge_call(epsilon)
         with pytest.raises(InvalidParameterError, match="fair coins"):
             release_flipped_graph(graph, call)
         assert not call.ledger.entries

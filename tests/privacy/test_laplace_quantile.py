@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds.count_intervals import Cells, cauchy_tails, half_width, tails
+from dpgraph.bounds.count_intervals import Widths, cauchy_tails, half_width, tails
 from dpgraph.bounds.ladder import rung_exponent
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import open_call
@@ -156,7 +156,7 @@ def test_tails_of_a_ladder_are_those_of_the_law(widths, epsilon):
     corner = np.array([*widths, 0, 0][:3], dtype=float)[:, None]
     distances = np.unique(np.geomspace(1, 3 * widths[0] / epsilon, 9).astype(int)).astype(float) - 1
     noise = {"law": "ladder", "widths": widths, "exponents": (exponent,)}
-    found = tails(noise, Cells(corner, corner, np.zeros(1)), distances)[0]
+    found = tails(noise, Widths(corner, np.ones(1)), distances)
     with mpmath.workdps(40):
         x = mpmath.exp(-mpmath.mpf(exponent) / 2**EXPONENT_BITS)
         y = x / (1 - x)

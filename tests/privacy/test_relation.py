@@ -1,6 +1,5 @@
 """Budgets add up where two calls protect the same thing, and nowhere else."""
 
-import json
 import pickle
 
 import networkx as nx
@@ -170,20 +169,6 @@ def test_a_relation_is_words_or_a_relation(wrong):
 
 
 # --- files ---------------------------------------------------------------------------------------------------------
-
-
-def test_files_carry_the_relation_and_those_of_before_the_first_release_are_refused(tmp_path):
-    result, path = dpgraph.private_degrees(GRAPH, **BUDGET, rng=0), tmp_path / "degrees.npz"
-    dpgraph.save_result(result, path)
-    assert dpgraph.load_result(path).privacy == result.privacy
-    assert dpgraph.load_result(path).privacy.relation == "edge"
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    metadata = json.loads(arrays.pop("metadata").tobytes())
-    metadata |= {"version": 1}
-    np.savez(path, metadata=np.frombuffer(json.dumps(metadata).encode(), dtype=np.uint8), **arrays)
-    with pytest.raises(InvalidParameterError, match="version"):
-        dpgraph.load_result(path)
 
 
 def test_pickled_reports_keep_the_relation_and_older_ones_are_read():

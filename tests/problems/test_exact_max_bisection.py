@@ -83,6 +83,7 @@ def test_a_star_shows_the_balance_constraint_in_value_and_bound():
     assert result.value == 50.0
     assert 50.0 <= result.upper_bound <= 50.5
     assert sorted(map(len, result.partition)) == [50, 50]
+    assert max_bisection(nx.star_graph(99), rng=0, local_search=False).upper_bound <= 50.5
 
 
 def test_a_planted_bisection_is_recovered():

@@ -11,7 +11,6 @@ from dpgraph.projections import (
     PSDCone,
     averaged_projections,
     dykstra,
-    project_elliptope,
     project_nonnegative_spectral_ball,
 )
 
@@ -66,15 +65,6 @@ def test_psd_and_box_agree_with_a_conic_solver(n):
     reference = solved(problem, X, result.matrix)
     assert result.converged
     assert np.abs(result.matrix - reference).max() < 1e-6
-
-
-@pytest.mark.parametrize("unit", [False, True])
-def test_dykstra_and_the_dual_method_agree_on_the_elliptope(unit):
-    Y = noisy_gram(40, 1.0)
-    sets = [PSDCone(), diagonal_box(40, 1.0 if unit else -np.inf, 1.0)]
-    assert np.allclose(
-        dykstra(Y, sets, tol=1e-9, max_iter=3000).matrix, project_elliptope(Y, unit_diagonal=unit), atol=1e-6
-    )
 
 
 def test_the_lower_bound_holds_at_every_moment_and_meets_the_distance_at_the_end():

@@ -155,11 +155,3 @@ def test_shrinkage_errs_less_than_either_projection(kind, factor):
 
 
 # --- a statistical audit, and the mutant that it must catch ----------------------------------------------------
-
-
-def test_the_squared_error_grows_like_the_three_halves_power_of_n():
-    rng = np.random.default_rng(0)
-    sizes = np.array([60, 120, 240])
-    errors = [squared_error(rows_of_kind("signs", n, rng), "elliptope", range(3), **BUDGET) for n in sizes]
-    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
-    assert 1.3 < slope < 1.7

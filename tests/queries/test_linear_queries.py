@@ -61,7 +61,7 @@ def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up
 @pytest.mark.usefixtures("doors")
 @each(
     "shape, mechanism, adjacency",
-    list(itertools.product([(3, 7), (6, 4), (5, 8)], PURE, ["add-remove", "replace"])),
+    list(itertools.product([(3, 7), (6, 4)], PURE, ["add-remove", "replace"])),
     parts=2,
 )
 def test_every_neighbour_stays_within_the_line_of_a_pure_release(shape, mechanism, adjacency):
@@ -159,17 +159,15 @@ def test_with_few_records_the_projection_divides_the_error_by_more_than_three(re
     d = 400
     A = counting_queries(d, 600)
     x = np.random.default_rng(1).multinomial(d // 20, np.full(600, 1 / 600))
-    for mechanism in ("gaussian", "auto"):
-        errors = {True: [], False: []}
-        for seed in range(3):
-            for sparse in errors:
-                result = private_linear_queries(
-                    A, x, mechanism=mechanism, sparse=sparse, records=records if sparse else None, rng=seed, **BUDGET
-                )
-                errors[sparse].append(rmse(result.answers, A @ x))
-        assert np.mean(errors[False]) / np.mean(errors[True]) > 3
-        automatic = private_linear_queries(A, x, mechanism=mechanism, records=records, rng=0, **BUDGET)
-        assert automatic.projected
+    errors = {True: [], False: []}
+    for seed in range(3):
+        for sparse in errors:
+            result = private_linear_queries(
+                A, x, mechanism="gaussian", sparse=sparse, records=records if sparse else None, rng=seed, **BUDGET
+            )
+            errors[sparse].append(rmse(result.answers, A @ x))
+    assert np.mean(errors[False]) / np.mean(errors[True]) > 3
+    assert private_linear_queries(A, x, records=records, rng=0, **BUDGET).projected
 
 
 def test_the_sparse_bound_holds_and_is_known_in_advance():

@@ -45,6 +45,26 @@ def test_what_answers_do_not_tell_is_said_by_degrees_alone_also_where_persons_sh
     assert found(delta=1e-6, mechanism="noisy-power").vectors.shape == (240, 5)
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 0.5, 4.0])
+def test_they_find_no_fewer_of_the_nearest_than_degrees_of_the_same_budget(epsilon):
+    """Where answers would be noise, all of epsilon but half a per cent is for the degrees."""
+    graph = nx.barabasi_albert_graph(400, 8, seed=3)
+    A = nx.to_numpy_array(graph)
+    exact = normalized_gram(A) - 2 * np.eye(len(A))
+    nearest = np.argsort(-exact, axis=1)[:, :10]
+    ours, alone = [], []
+    for seed in range(4):
+        result = found(graph, epsilon=epsilon, rng=seed)
+        degrees = dpgraph.private_degrees(graph, epsilon=epsilon, rng=seed).values
+        assert result.vectors.shape[1] == (1 if epsilon < 1 else 33)
+        assert result.privacy.entries[0].epsilon <= 0.006 * epsilon
+        by_degrees = np.maximum(degrees, 1.0)[None] - 1e9 * np.eye(len(A))
+        for values, shares in ((result.matrix - 2 * np.eye(len(A)), ours), (by_degrees, alone)):
+            first = np.argsort(-values, axis=1)[:, :10]
+            shares.append(np.mean([np.isin(a, b).mean() for a, b in zip(first, nearest, strict=True)]))
+    assert np.mean(ours) >= np.mean(alone) - 0.005
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 def test_errors_are_not_above_those_of_the_released_degrees(epsilon):
     exact = normalized_gram(nx.to_numpy_array(BLOCKS))

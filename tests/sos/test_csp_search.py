@@ -30,7 +30,7 @@ def best(instance):
     return sum(table[labels[:, i], labels[:, j]] for i, j, table in zip(u, v, instance.tables, strict=True)).max()
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(3000, marks=pytest.mark.slow)])
 def test_what_a_search_proves_is_the_best_of_all(monkeypatch, count):
     monkeypatch.setattr(search, "_STEPS_BEFORE", 0.0)
     monkeypatch.setattr(elimination, "_LARGEST", 1)

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph import max_bisection, max_cut
+from dpgraph.sos import enumeration
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.cut.objective import (
@@ -193,3 +194,15 @@ def test_the_value_of_a_cut_is_the_sum_over_the_edges_across():
     W = np.zeros((3, 3))
     W[0, 1], W[1, 2] = -1e12, 0.3
     assert max_cut(W + W.T, rng=0).value == 0.3
+
+
+def test_what_is_decided_before_the_others_are_is_not_pinned_again(monkeypatch):
+    """A node in which no variable is left to pin had variable 0 pinned once more, which bounded something else."""
+    monkeypatch.setattr(enumeration, "MOST_VERTICES", 0)
+    steps = np.array([0, 0, 3, 1, 1, 0, -1, -3, 2, 2]) * 2.0**-40 * 1e5
+    W = np.zeros((5, 5))
+    W[np.triu_indices(5, 1)] = 1e5 * np.array([1, 1, 1, 1, 1, -1, -1, -1, 1, 1]) + steps
+    best = 400000.0000007276  # of all cuts with three vertices or more on a side
+    result = max_bisection(W + W.T, imbalance=3, seeds=4, rounds=6, sweeps=8, starts=3, rng=1775751122)
+    assert result.value == best
+    assert min(entry.upper_bound for entry in result.trace) >= best

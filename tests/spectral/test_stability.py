@@ -90,7 +90,7 @@ def enumerated(name, rank, tau):
 
 SMALL = [name for name in FAMILY if len(FAMILY[name][0]) <= 12]
 #: Each of these has hundreds of neighbours or steps; the others are quick.
-LONG = re.compile("weighted random|planted cut|power law|hypercube|random 4-regular|near-degenerate")
+LONG = re.compile("weighted random|planted cut|power law|hypercube|random 4-regular|near-degenerate|^cycle|two equal")
 
 
 @pytest.mark.parametrize(

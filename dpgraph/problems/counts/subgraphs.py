@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -73,16 +74,11 @@ class CountFacts(Facts):
     shares: tuple[tuple[str, float], ...] = ()
 
 
-def _by_ladder(
-    _: Ladder, subgraphs: Subgraphs, call: Call, facts: CountFacts, _known: None
-) -> dict[str, ReleasedCount]:
-    return {name: release_by_ladder(subgraphs, name, call.part(share)) for name, share in facts.shares}
-
-
-def _by_smooth(
-    _: Smooth, subgraphs: Subgraphs, call: Call, facts: CountFacts, _known: None
-) -> dict[str, ReleasedCount]:
-    return {name: release_by_smooth_sensitivity(subgraphs, name, call.part(share)) for name, share in facts.shares}
+def _each(
+    release: Callable[[Subgraphs, str, Call], ReleasedCount], _: Any, subgraphs: Subgraphs, call: Call,
+    facts: CountFacts, _known: None,
+) -> dict[str, ReleasedCount]:  # fmt: skip
+    return {name: release(subgraphs, name, call.part(share)) for name, share in facts.shares}
 
 
 def _by_bounds(
@@ -102,8 +98,8 @@ def _check(_: Ladder | Smooth, facts: CountFacts) -> None:
 #: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`).
 COUNTS = Registry(
     "counts of subgraphs",
-    Strategy("ladder", Ladder, pure=True, run=_by_ladder, check=_check),
-    Strategy("smooth", Smooth, pure=True, run=_by_smooth, check=_check),
+    Strategy("ladder", Ladder, pure=True, run=partial(_each, release_by_ladder), check=_check),
+    Strategy("smooth", Smooth, pure=True, run=partial(_each, release_by_smooth_sensitivity), check=_check),
     Strategy("local-sensitivity", LocalSensitivity, pure=False, run=_by_bounds, staged=True),
 )
 COUNT = Problem(COUNTS, auto=lambda _facts: "ladder", pure="mechanism='ladder'")
@@ -160,7 +156,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP with ``"local-sensitivity"``, for graphs that differ in one vertex
     pair. What one pair adds to a count is private too. The ladder lets it steer the noise without a leak, and releases
-    it with 5 % of epsilon for `std` and for intervals: :mod:`dpgraph.bounds.ladder` has the theorem with its proof,
+    it with 10 % of epsilon for `std` and for intervals: :mod:`dpgraph.bounds.ladder` has the theorem with its proof,
     docs/counts.md the constants of each pattern.
 
     With ``adjacency="node"`` it is epsilon-DP for graphs in which all edges of one vertex are replaced, the vertices
@@ -234,7 +230,7 @@ def private_transitivity(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* That of :func:`private_subgraph_counts` for triangles and wedges, with half of epsilon each; the
-    quotient is post-processing. Its interval holds for every graph.
+    quotient is post-processing.
 
     References
     ----------

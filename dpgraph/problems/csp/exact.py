@@ -138,4 +138,4 @@ def max_2csp(  # noqa: PLR0913
 def _written(n: int, q: int, pairs: Any, tables: FloatArray) -> dict[str, Any]:
     """A constraint problem as the file of a certificate has it."""
     listed = [[*map(int, pair), table.tolist()] for pair, table in zip(pairs, tables, strict=True)]
-    return {"problem": "max-2-csp", "n": n, "labels": q, "tables": listed}
+    return {"problem": "max-2-csp", "imbalance": None, "n": n, "labels": q, "terms": listed}

@@ -119,7 +119,7 @@ def max_cut(  # noqa: PLR0913
         Annealing sweeps for each start; by default as many as take a few seconds in all.
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
-        up to 300 variables, and 1e-4 above. For "lowrank" only.
+        up to 300 variables, and 1e-4 above, more where there are thousands. For "lowrank" only.
     search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
         papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
@@ -303,7 +303,8 @@ def _instance(
     """A cut problem as the file of a certificate has it, made when it is asked for."""
     if not isinstance(objective, SparseObjective):
         return None
-    problem = {"problem": "max-cut"} if imbalance is None else {"problem": "max-bisection", "imbalance": int(imbalance)}
+    kind, most = ("max-cut", None) if imbalance is None else ("max-bisection", int(imbalance))
+    problem = {"problem": kind, "imbalance": most}
     return partial(_written, problem, objective, exponent)
 
 
@@ -311,4 +312,4 @@ def _written(problem: dict[str, Any], objective: SparseObjective, exponent: int)
     upper = sparse.triu(objective.matrix, k=1).tocoo()
     weights = np.ldexp(upper.data, exponent).tolist()
     edges = [list(edge) for edge in zip(upper.row.tolist(), upper.col.tolist(), weights, strict=True)]
-    return {**problem, "n": objective.n_vertices, "edges": edges}
+    return {**problem, "n": objective.n_vertices, "labels": 2, "terms": edges}

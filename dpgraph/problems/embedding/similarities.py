@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
+from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import too_dear
-from dpgraph.problems.embedding.normalized_adjacency import (
-    ANSWERS,
-    PRODUCTS,
-    choose_mechanism,
-    private_normalized_adjacency,
-)
+from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
+from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts
+from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import answer_noise
+from dpgraph.releases.totals import release_degree_excess, release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
-from dpgraph.tuning import SIMILARITIES
+from dpgraph.tuning import COMMON, EMBEDDING_RULE, SIMILARITIES
 from dpgraph.typing import FloatArray, GraphLike, Rank
 
 if TYPE_CHECKING:
     from dpgraph.strategies import EmbeddingMechanism
+
+#: Answers are taken where the noise of the question would have to be beyond so many of its scales to say so wrongly.
+_SURE = 3.0
 
 
 @private_function
@@ -102,23 +107,35 @@ def private_node_similarities(  # noqa: PLR0913
     >>> all(node < 75 for node, similarity in found.nearest(0, 10)), found.privacy.delta
     (True, 0.0)
     """
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    door: dict[str, Any] = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
+    source = open_graph(G, **door)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    if isinstance(rank, str) and rank == "auto" and isinstance(mechanism, str):
-        n, most = source.n_vertices, min(SIMILARITIES.answers_rank, source.n_vertices)
-        if mechanism == "auto":
-            if too_dear(n, epsilon):
-                what = f"a graph of {n} vertices at epsilon={epsilon:g}"
-                require_delta(delta, what, "randomized response at a larger epsilon")
-            chosen = choose_mechanism(n, most, epsilon, delta, weighted=source.weighted)
-            mechanism = cast("EmbeddingMechanism", chosen if isinstance(chosen, str) else ANSWERS)
-        if mechanism in (ANSWERS, PRODUCTS):
-            rank = most if mechanism == ANSWERS else min(SIMILARITIES.products_rank, n)
-    private = private_normalized_adjacency(
-        G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, weight=weight, max_weight=max_weight,
-        symmetrize=symmetrize, accountant=accountant, rng=rng,
-    )  # fmt: skip
-    return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
+    n, automatic = source.n_vertices, isinstance(mechanism, str) and mechanism == "auto"
+    left = (1 - COMMON.total) * epsilon
+    if automatic and (too_dear(n, left) or (source.weighted and delta > 0)):
+        what = f"a graph of {n} vertices at epsilon={epsilon:g}"
+        require_delta(delta, what, "randomized response at a larger epsilon")
+        mechanism, automatic = "noisy-power", False
+    if isinstance(rank, str) and rank == "auto" and (automatic or mechanism in (ANSWERS, PRODUCTS)):
+        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else SIMILARITIES.answers_rank, n)
+    asked: dict[str, Any] = {"rank": rank, "mechanism": ANSWERS if automatic else mechanism, **door}
+    if not automatic:
+        private = private_normalized_adjacency(G, epsilon=epsilon, delta=delta, accountant=accountant, rng=rng, **asked)
+        return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
+    facts = EmbeddingFacts.of(source, left, 0.0, rank=rank)
+    EMBEDDINGS[ANSWERS].check(RandomizedResponse(), facts)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
+    graph = source.read()
+    noise = EMBEDDING_RULE.visible * graph.max_weight * min(math.sqrt(n) * answer_noise(epsilon), n)
+    question, rest = call.split(COMMON.total, 1 - COMMON.total)
+    excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), noise)
+    if excess > _SURE * sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
+        lent = call.lend("answers")
+        asked["rng"] = call.noise
+        private = private_normalized_adjacency(G, epsilon=rest.epsilon, accountant=lent, **asked)
+        return PrivateSimilarities(private.nodes, call.report(), vectors=_vectors(private))
+    degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
+    return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
 
 
 def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
@@ -127,19 +144,10 @@ def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
     return answer_noise(1 / lines[0].scale) if lines else 0.0
 
 
-def _by_degrees(degrees: FloatArray, noise: float) -> FloatArray:
-    """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2.
-
-    Degrees are moved towards their mean, by the part of their variance that is their own noise.
-    """
-    mean, spread = float(degrees.mean()), float(degrees.var())
-    kept = max(1 - noise**2 / spread, 0.05) if spread > 0 else 0.0  # some, for their order
-    degrees = mean + math.sqrt(kept) * (degrees - mean)
-    degrees = np.maximum(degrees, max(mean, 0.0) / 2)
-    total = float(degrees.sum())
-    if not total > 0:
-        return np.zeros(len(degrees))
-    return np.asarray(np.minimum(np.sqrt(np.maximum(degrees, 0.0)) * (np.linalg.norm(degrees) / total), 1.0))
+def _by_degrees(degrees: FloatArray) -> FloatArray:
+    """Numbers whose products are the similarities that degrees d alone expect: sqrt(d_i d_j) sum d^2/(sum d)^2."""
+    length, total = float(np.linalg.norm(degrees)), float(degrees.sum())
+    return np.asarray(np.minimum(np.sqrt(degrees) * (length / total), 1.0)) if total > 0 else np.zeros(len(degrees))
 
 
 def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
@@ -153,8 +161,7 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     """
     unit = float(private.scale.max())  # in units of which nothing overflows
     scale, degrees, w = private.scale / unit, private.degrees / unit, private.max_weight / unit
-    false = _answer_noise(private)
-    noise = false * w * math.sqrt(len(scale))
+    noise = _answer_noise(private) * w * math.sqrt(len(scale))
     orthonormal, triangle = np.linalg.qr(np.sqrt(scale)[:, None] * private.basis)
     found, turned = np.linalg.eigh(triangle @ private.core @ triangle.T)
     size = np.abs(found)
@@ -170,5 +177,5 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     if not noise > 0:
         return vectors
     known = float(1 - (noise / np.sort(exact)[-2:].min()) ** 2)
-    by_degrees = _by_degrees(private.degrees / private.max_weight, false * math.sqrt(len(scale)))
-    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * by_degrees])
+    shrunken = shrunken_degrees(degrees / w, mean / w, noise / w, 1.0)
+    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * _by_degrees(shrunken)])

@@ -13,17 +13,24 @@ semidefinite, as in :mod:`dpgraph.sos.cut.certificate`.
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
+from dpgraph.sos import check
+from dpgraph.sos.csp.elimination import elimination_order
+from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.sos.proofs import add_diagonals
 from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
@@ -31,6 +38,104 @@ _SHORT_RUN = 120
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
+_ENTRIES = 2**12  # of the tables of a leaf of a tree
+_NODES = 2**18  # of a tree, times variables: a minute of the checker at most
+
+
+@dataclass(frozen=True, eq=False)
+class MessageProof:
+    """What messages move from tables to labels, and a tree of the labels of variables where that is not enough."""
+
+    objective: CSPObjective
+
+    def write(self, data: dict[str, Any], exponent: int) -> None:
+        """The tree, or without it where it would be too large: then the bound is larger."""
+        n, q = self.objective.unary.shape
+        shares = np.ldexp(pass_messages(self.objective)[0], exponent)
+        for (u, v), f, g in zip(self.objective.pairs.tolist(), *shares, strict=True):
+            data["parts"].append([[u, v, (f[:, None] + g).tolist()], [u, (-f).tolist()], [v, (-g).tolist()]])
+        moved = {"parts": [[k, 1] for k in range(len(data["parts"]))]}
+        order, _ = elimination_order(n, q, self.objective.pairs, n)
+        widest = max(int(math.log(_ENTRIES, q) + 1e-9), 3)
+        data.update(order=order + sorted({*range(n)} - {*order}), widest=widest, proof=[moved])
+        data["proof"] = self._divided(data) or [moved]
+
+    def _divided(self, data: dict[str, Any]) -> list[dict[str, Any]]:
+        """A tree that divides variables of many neighbours, and those that led to many ends; none if too large."""
+        n, q = self.objective.unary.shape
+        listed, f, whole = check.opened(json.dumps(data))
+        first, step = check.grid(f, n, q)
+        beat = first + (whole(data["bound"]) - first) // step * step + step
+        alike, ends, nodes = check.interchangeable(f, q), np.zeros(n), list[dict[str, Any]]()
+        root = next(check.leaves(listed, f, whole))
+        stack: list[tuple[check.Tables, int, int]] = [(root.tables, 0, -1)]  # with labels used, and what was divided
+        while stack:
+            tables, used, parent = stack.pop()
+            if len(nodes) * n > _NODES:
+                return []
+            if check.largest(tables, data["order"], data["widest"]) + root.total < beat:
+                nodes.append({})
+                ends[parent] += 1
+                continue
+            degrees = np.bincount([v for scope in tables if len(scope) == 2 for v in scope], minlength=n)
+            i = int(np.argmax((1.0 + ends) * degrees))
+            if degrees[i] == 0:
+                return []
+            nodes.append({"variable": i})
+            for a in reversed(range(min(q, used + 1) if alike else q)):
+                stack.append((check.merged(tables, {i: (-1 - a, 1)}), max(used, a + 1), i))
+        return [data["proof"][0] | nodes[0], *nodes[1:]]
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxationProof:
+    """The multipliers of a relaxation: of pairs of labels, in parts, and of the labels of a variable, in blocks."""
+
+    objective: CSPObjective
+    line: _ShiftedDual
+    shift: float
+
+    def write(self, data: dict[str, Any], exponent: int) -> None:
+        """One leaf."""
+        pairs, gains = self.objective.pairs.tolist(), np.ldexp(-self.line.gains, exponent)
+        data["parts"] = [[[u, v, gain.tolist()]] for (u, v), gain in zip(pairs, gains, strict=True) if gain.any()]
+        moved = np.repeat(np.ldexp(-self.shift * self._weights(), exponent), self.objective.alphabet_size, axis=1)
+        moved[np.arange(len(moved)), self.line.order[:, -1]] = 0.0  # the label that the line has left out
+        data["parts"] += [[[i, table.tolist()]] for i, table in enumerate(moved)]
+        data["proof"] = [{"parts": [[k, 1] for k in range(len(data["parts"]))]}]
+        add_diagonals(data, {0: 0.0}, partial(self._blocks, exponent), partial(self._lift, exponent))
+
+    def _weights(self) -> FloatArray:
+        """Of the variables, (n, 1)."""
+        return self.line.weights[1 :: self.objective.alphabet_size - 1, None]
+
+    def _blocks(self, exponent: int, _: check.Leaf) -> FloatArray:
+        """The blocks in the signs of labels: those of the line are in its own order."""
+        d = self.objective.alphabet_size - 1
+        labels = np.vstack([np.eye(d), -np.ones(d)])[self.line.order[:, :d]]
+        shifted = self.line.blocks - self.shift * self._weights()[:, :, None] * np.eye(d)
+        blocks = np.ldexp(0.25 * labels.transpose(0, 2, 1) @ shifted @ labels, exponent)
+        return np.append(0.0, 0.5 * (blocks + blocks.transpose(0, 2, 1)))
+
+    def _lift(self, exponent: int, _: check.Leaf, beside: sparse.csr_array, bound: float) -> FloatArray:
+        """What is missing to the bound of the line."""
+        missing = math.ldexp(self.line.base - self.shift * self.line.price, exponent) - bound
+        return np.append(missing, np.zeros(beside.shape[0] - 1))
+
+
+def proof_of(objective: CSPObjective, certificate: Certificate) -> MessageProof | RelaxationProof:
+    """What shows the bound of a relaxation to others, or if nothing does, a weaker one."""
+    if isinstance(certificate, CSPCertificate):
+        return RelaxationProof(objective, certificate.line, certificate.shift)
+    return MessageProof(objective)
+
+
+@dataclass(frozen=True)
+class CSPCertificate(Certificate):
+    """With the multipliers that show it."""
+
+    line: _ShiftedDual = field(kw_only=True, repr=False)
+    shift: float = field(kw_only=True, repr=False)
 
 
 def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> Certificate:
@@ -76,6 +181,9 @@ class _ShiftedDual:
     base: float
     price: float
     margin: float
+    gains: FloatArray  #: (m, q, q) multipliers of pairs of labels
+    blocks: FloatArray  #: (n, d, d) those of labels of one variable
+    order: IntArray  #: (n, q) the labels in the order that Z has them in
 
     @classmethod
     def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
@@ -84,7 +192,7 @@ class _ShiftedDual:
         G = _label_gradients(objective, tables, V)
         # <V, G> counts every pair twice and every single label once.
         value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
-        tables, unary, V, G = _likely_label_last(objective, tables, V, G)
+        tables, unary, V, G, order = _likely_label_last(objective, tables, V, G)
         B = _blocks(V, 0.5 * (G[:, :d] - G[:, d:]))
         own = B[:, np.arange(d), np.arange(d)]
         linear, constant = _linear_part(objective, tables, unary)
@@ -104,6 +212,9 @@ class _ShiftedDual:
             price=first + float(weight.sum()),
             # Coefficients of single labels are sums over the constraints of a variable, rounded as often.
             margin=rounding_slack(6 * (d + 2) ** 2 + degree, magnitude + abs(t)) + objective.slack,
+            gains=np.maximum(S, 0.0),
+            blocks=B,
+            order=order,
         )
 
     def bound(self, shift: float) -> float:
@@ -115,7 +226,7 @@ class _ShiftedDual:
         if proven is None:
             known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
             return Certificate(self.bound(known), "lanczos")
-        return Certificate(self.bound(shift), "proven") if proven else None
+        return CSPCertificate(self.bound(shift), "proven", line=self, shift=shift) if proven else None
 
     def guess(self, rng: np.random.Generator) -> float:
         return float(self.lanczos(rng).run(_SHORT_RUN).ritz()[0])
@@ -141,11 +252,11 @@ def _label_gradients(objective: CSPObjective, tables: FloatArray, V: FloatArray)
 
 def _likely_label_last(
     objective: CSPObjective, tables: FloatArray, V: FloatArray, G: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Tables, single values, vectors and gradients with the likeliest label of each variable last, to be eliminated.
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
+    """Tables, single values, vectors and gradients with the likeliest label of each variable last, and that order.
 
-    If that were one of probability 0, as in a nearly integral solution, the multipliers of the other such labels would
-    be undetermined.
+    It is eliminated. If that were one of probability 0, as in a nearly integral solution, the multipliers of the other
+    such labels would be undetermined.
     """
     n, q = objective.unary.shape
     rows = np.arange(n)
@@ -154,7 +265,8 @@ def _likely_label_last(
     order[rows, likely], order[:, q - 1] = q - 1, likely
     u, v = objective.pairs.T
     moved = tables[np.arange(len(u))[:, None, None], order[u][:, :, None], order[v][:, None, :]]
-    return moved, np.take_along_axis(objective.unary, order, axis=1), V[rows[:, None], order], G[rows[:, None], order]
+    unary = np.take_along_axis(objective.unary, order, axis=1)
+    return moved, unary, V[rows[:, None], order], G[rows[:, None], order], order
 
 
 def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:

@@ -204,8 +204,13 @@ def best_pair(E: FloatArray, G: FloatArray) -> None:
 
 
 @njit(fastmath=REORDER, error_model="numpy")
-def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArray, G: FloatArray) -> float:
-    """Add to G[a] the sum of t V[j, b], t = T + max(S - penalty <V_ia, V_jb>, 0); the largest curvature is returned."""
+def _gradient(
+    i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArray, G: FloatArray, fresh: bool
+) -> float:
+    """Add to G[a] the sum of t V[j, b], t = T + max(S - penalty <V_ia, V_jb>, 0); the largest curvature is returned.
+
+    If the sweep is a `fresh` one, the multipliers S are still those before the sweep that has ended.
+    """
     T = C.tables
     q, k = G.shape
     active = 0.0
@@ -220,6 +225,8 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
                     inner = 0.0
                     for z in range(k):
                         inner += V[i, a, z] * V[j, b, z]
+                    if fresh and i < j:
+                        S[e, a, b] = s = max(s - penalty * inner, 0.0)
                     s -= penalty * inner
                     if s > 0.0:
                         active += penalty * V[j, b, 0]  # |V_jb|^2 = <V_jb, v_0>
@@ -239,11 +246,12 @@ def ascend_blocks(  # noqa: PLR0913
     """Sweeps of block ascent on all variables, in place.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
-    S; a proximal term bounds its curvature. There is `room` (3, q, k) and `work` (6, q, q) for what is in between.
+    S; a proximal term bounds its curvature. The multipliers become max(S - penalty <V_ia, V_jb>, 0) between sweeps, and
+    are left to the caller after the last. There is `room` (3, q, k) and `work` (6, q, q) for what is in between.
     """
     n, q, k = V.shape
     G = room[0]
-    for _ in range(sweeps):
+    for sweep in range(sweeps):
         for i in range(n):
             if stop[0]:
                 return
@@ -251,7 +259,7 @@ def ascend_blocks(  # noqa: PLR0913
                 for z in range(k):
                     G[a, z] = 0.0
                 G[a, 0] = C.unary[i, a]
-            proximal = _gradient(i, C, S, penalty, V, G)
+            proximal = _gradient(i, C, S, penalty, V, G, sweep > 0)
             for a in range(q if proximal > 0.0 else 0):
                 for z in range(k):
                     G[a, z] += proximal * V[i, a, z]

@@ -17,7 +17,7 @@ from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.kernels import ascend_blocks
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
-from dpgraph.threads import on_thread, time_is_up
+from dpgraph.threads import on_thread, time_is_up, within
 from dpgraph.typing import FloatArray, IntArray
 
 _RANK = 48
@@ -27,7 +27,8 @@ _LOOSE_TOLERANCE, _FEW_ROUNDS = 1e-2, 5  # where little accuracy is asked for, w
 _OPERATIONS = 3e10  # multiplications that the sweeps may take by default
 _FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
 _PATIENCE = 8  # checks without a better bound
-_LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dual converges more slowly
+#: The bound may be this many times the tolerance away, as the dual converges more slowly.
+LOOSE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def solve_csp_relaxation(
     known: list[Certificate] = []
     if start is None and not nonnegative:
         # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
-        loose = min(_LOOSE * tol, 0.01)
+        loose = min(LOOSE * tol, 0.01)
         inside = solve_csp_relaxation(objective, rng, tol=loose, max_sweeps=max_sweeps, deadline=deadline)
         start = inside.frames, np.zeros_like(objective.tables)
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
@@ -93,13 +94,10 @@ def solve_csp_relaxation(
     best, stalled = math.inf, 0
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
-        for _ in range(rounds if nonnegative else 1):
-            on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, *room, 1 if nonnegative else rounds)
-            moments = pair_moments(objective.pairs, V)
-            if nonnegative:
-                S = np.maximum(S - penalty * moments, 0.0)
-            if time.monotonic() >= deadline:
-                break
+        with within(None if deadline == math.inf else deadline - time.monotonic()):
+            on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, *room, rounds)
+        moments = pair_moments(objective.pairs, V)
+        S = np.maximum(S - penalty * moments, 0.0) if nonnegative else S
         sweeps += rounds
         value = objective.constant + float(np.sum(objective.unary * V[:, :, 0]))
         value += float(np.sum(objective.tables * moments))
@@ -107,12 +105,12 @@ def solve_csp_relaxation(
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value
         scale = max(abs(value), abs(objective.constant), 1e-300)
-        if error <= _LOOSE * tol * scale:
+        if error <= LOOSE * tol * scale:
             estimate = estimate_bound(objective, V, S, rng)
             if estimate < best:
-                best, dual, stalled = estimate, (V.copy(), S), 0
+                best, dual, stalled = estimate, (V.copy(), S.copy()), 0
             stalled += 1
-            if (error <= tol * scale and best - value <= _LOOSE * tol * scale) or stalled > _PATIENCE:
+            if (error <= tol * scale and best - value <= LOOSE * tol * scale) or stalled > _PATIENCE:
                 break
         if sweeps >= max_sweeps or time.monotonic() >= deadline:
             break

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dpgraph.compiled import at_once
 from dpgraph.sos.csp.kernels import anneal_labels, ascend_factored
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.kernels import default_sweeps
@@ -83,8 +84,11 @@ def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArra
     rows = np.array(assignments, dtype=np.int64, order="C")
     tol = 1e-10 * float(objective.spread().max(initial=0.0))
 
+    steps = rows.size * (objective.alphabet_size + 1.0)  # of a sweep; a greedy search is over after a few
+    kernel = anneal_labels if temperatures[0] > 0.0 else at_once(anneal_labels, 4.0 * steps)
+
     def cool(row: IntArray, seed: np.int64, stop: Stop) -> None:
-        anneal_labels(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
+        kernel(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
 
     on_threads(cool, rows, seeds)
     return rows

@@ -12,18 +12,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dpgraph.sos.csp.certificate import MessageProof
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.elimination import Core, affordable, reduced
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
-from dpgraph.sos.csp.search_kernels import ALL, BRANCH, MOST_LABELS, Layout, explore
-from dpgraph.sos.proofs import EliminationProof, SearchProof, ShiftProof
+from dpgraph.sos.csp.search_kernels import ALL, MOST_LABELS, Layout, explore
+from dpgraph.sos.proofs import EliminationProof
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import is_optimal
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import on_thread, time_is_up
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import IntArray
 
 _PARTS = 256  # of a unit of the values, in which costs are moved
 _HEADROOM = 2.0**57  # beyond, costs are moved in whole units
@@ -33,8 +34,6 @@ _STAGES = 8
 _STEPS_BEFORE = 2**31  # of an elimination of all variables that comes before the search: seconds
 _SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1
-_LONGEST_RECORD = 2**20  # numbers: a minute of the checker
-_NO_RECORD = np.zeros(1, np.int64)
 
 
 class ExactSearch:
@@ -60,7 +59,7 @@ class ExactSearch:
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self._objective, (self._whole, self._core) = objective, began
-        self.proof: EliminationProof | SearchProof | ShiftProof = ShiftProof(lambda: pass_messages(objective)[0])
+        self.proof: EliminationProof | MessageProof = MessageProof(objective)
         if self._core.kept.size == 0:
             self._solved(self._core)
             return
@@ -72,8 +71,6 @@ class ExactSearch:
         self._given = costs.in_parts(shares, self._parts)
         self._fine = costs.moved(self._given, self._parts)
         self._least = -(-self._fine.constant // self._parts)
-        if costs.exact:
-            self.proof = SearchProof(self._core.order, self._record, ShiftProof(lambda: pass_messages(objective)[0]))
         starts = rng.integers(q, size=(options.starts, len(costs.single)))
         starts[0] = first if options.initial is None else options.initial[self._core.kept]
         found = improve_labels(self._values, starts, rng, sweeps=options.sweeps, share=_SHARE_OF_ANNEALING)
@@ -133,23 +130,6 @@ class ExactSearch:
             least = self._least = limit
             yield labels, costs.bound(least)
 
-    def _record(self) -> tuple[IntArray, FloatArray, float, IntArray] | None:
-        """The search once more, up to the cost that it has proven, for :class:`~dpgraph.sos.proofs.SearchProof`."""
-        costs, record = self._core.costs, np.zeros(_LONGEST_RECORD + 1, np.int64)
-        search = _DepthFirst(self._fine, costs, record, alike=self._objective.has_interchangeable_labels)
-        search.begin(self._parts * (self._least - 1) + 1 - self._fine.constant)
-        while not search.done and record[0] < _LONGEST_RECORD:
-            search.go_on(_LONGEST_RECORD // 16)
-        if record[0] > _LONGEST_RECORD:
-            return None
-        kept, steps = self._core.kept, record[1 : record[0] + 1].copy()
-        branch = np.flatnonzero(steps == BRANCH)
-        looks = np.delete(np.arange(steps.size), np.concatenate([branch, branch + 1, branch + 2]))
-        steps[looks] = 2 * kept[steps[looks] // 2] + steps[looks] % 2
-        steps[branch + 1] = kept[steps[branch + 1]]
-        shares = np.asarray(-self._fine.unit * self._given, dtype=np.float64)
-        return kept[costs.pairs], shares, costs.bound(self._least), steps
-
 
 def _limits(proven: int, known: int) -> list[int]:
     """Limits of the stages: equal steps from what every assignment is proven to cost to the cost of a known one."""
@@ -160,21 +140,18 @@ def _limits(proven: int, known: int) -> list[int]:
 class _DepthFirst:
     """The state of a search."""
 
-    def __init__(
-        self, fine: IntegerCosts, costs: IntegerCosts, record: IntArray = _NO_RECORD, *, alike: bool = True
-    ) -> None:
+    def __init__(self, fine: IntegerCosts, costs: IntegerCosts) -> None:
         (n, q), m = fine.single.shape, len(fine.pair)
         self._fine, self._costs = fine, costs
         objective = costs.objective()
         C = objective.constraints
-        alike = alike and q <= MOST_LABELS and objective.has_label_symmetry
+        alike = q <= MOST_LABELS and objective.has_label_symmetry
         self._apart, self._interchangeable = 0 if alike else ALL, alike and objective.has_interchangeable_labels
         self._degree = np.diff(C.indptr)
         widest = int(self._degree.max(initial=1))
         self._layout = Layout.of(n, q, m, widest)
         self._path = np.zeros((n + 1, self._layout.size), np.int64)
         self._queue, self._at, self._found = np.zeros(3 * n + 2, np.int64), np.zeros(4, np.int64), np.full(n, -1)
-        self._record = record
         row, column = np.nonzero(np.arange(widest) < self._degree[:, None])
         self._near, self._via = np.zeros((n, widest), np.int64), np.zeros((n, widest), np.int64)
         self._near[row, column], self._via[row, column] = C.neighbour, C.number
@@ -197,7 +174,7 @@ class _DepthFirst:
     def go_on(self, nodes: int) -> None:
         """Look at so many nodes."""
         self._at[3] = nodes
-        on_thread(explore, self._path, self._queue, self._layout, self._at, self._found, self._record)
+        on_thread(explore, self._path, self._queue, self._layout, self._at, self._found)
 
     def found(self) -> IntArray | None:
         """The best labels below the limit: those that the search has eliminated, beside the others."""

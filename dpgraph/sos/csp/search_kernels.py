@@ -6,7 +6,7 @@ tables. Moving a cost from a table to the labels of one end, from labels to a ta
 Givry, Heras, Zytnicki, Larrosa 2005). A variable of one or two neighbours is eliminated: its table joins that of the
 neighbours (Larrosa, Dechter 2003). Costs are integers, so that nothing is rounded.
 
-A node N is one row of numbers, and so are the queue and the record: arrays of one type, and few of them, are compiled
+A node N is one row of numbers, and so is the queue: arrays of one type, and few of them, are compiled
 in a third of the time that many take.
 """
 
@@ -20,8 +20,6 @@ from dpgraph.typing import IntArray
 
 #: Cost of a label that cannot be in a better assignment. All costs of an instance together are less.
 FORBIDDEN = 2**61
-#: What begins a branch in the record: its variable and its label follow.
-BRANCH = -1
 #: Bits of labels of which none is like another.
 ALL = -1
 MOST_LABELS = 62  # that bits can stand for
@@ -60,14 +58,6 @@ def _enter(Q: IntArray, n: int, i: int) -> None:
         Q[n + i] = 1
         Q[(Q[3 * n] + Q[3 * n + 1]) % n] = i
         Q[3 * n + 1] += 1
-
-
-@njit()
-def _note(record: IntArray, number: int) -> None:
-    """Write a number into the record, whose first one says how many it holds, if it has room."""
-    if record[0] + 1 < record.size:
-        record[record[0] + 1] = number
-    record[0] += 1
 
 
 @njit()
@@ -221,23 +211,22 @@ def _star(N: IntArray, A: Layout, i: int, total: IntArray, pull: bool) -> int:
 
 
 @njit()
-def _look(N: IntArray, Q: IntArray, A: Layout, i: int, limit: int, room: IntArray, record: IntArray) -> None:
+def _look(N: IntArray, Q: IntArray, A: Layout, i: int, limit: int, room: IntArray) -> None:
     """Look at a variable: what its labels cost, what its tables can move there, whether it is decided."""
-    left, pulled, own, degree = _settle(N, A, i, limit), 0, A.single + i * A.q, A.degree + i
+    left, own, degree = _settle(N, A, i, limit), A.single + i * A.q, A.degree + i
     if N[0] < limit and left > 1 and N[degree] > 2:
         low, fewer = _star(N, A, i, room, False), 0
         for a in range(A.q):
             if N[own + a] < FORBIDDEN and N[0] + room[a] >= limit:
                 N[own + a] = FORBIDDEN
                 fewer += 1
-        if fewer < left and low * _SHARE >= limit - N[0]:
+        pulls = fewer < left and low * _SHARE >= limit - N[0]
+        if pulls:
             _star(N, A, i, room, True)
-            pulled = 1
-        if fewer + pulled > 0:
+        if pulls or fewer > 0:
             for p in range(A.near + i * A.widest, A.near + i * A.widest + N[degree]):
                 _enter(Q, A.n, N[p])
             left = _settle(N, A, i, limit)
-    _note(record, 2 * i + pulled)
     if N[0] >= limit:
         Q[2 * A.n + i] += 1
     elif left == 1:
@@ -273,9 +262,7 @@ def _choose(N: IntArray, Q: IntArray, A: Layout, room: IntArray) -> bool:
 
 
 @njit(nogil=True)
-def explore(
-    path: IntArray, Q: IntArray, A: Layout, at: IntArray, found: IntArray, record: IntArray, stop: Stop
-) -> None:  # fmt: skip
+def explore(path: IntArray, Q: IntArray, A: Layout, at: IntArray, found: IntArray, stop: Stop) -> None:
     """Go on with the search from the level and for costs below the limit in `at`.
 
     There the third number says whether labels that no branch tells apart stay alike below, and the last for how many
@@ -296,14 +283,12 @@ def explore(
             Q[3 * n + 1] -= 1
             Q[n + i] = 0
             if N[A.degree + i] >= 0 and N[0] < limit:
-                _look(N, Q, A, i, limit, room, record)
+                _look(N, Q, A, i, limit, room)
         if N[0] < limit and _choose(N, Q, A, room):
             below = path[level + 1]
             for p in range(A.size):
                 below[p] = N[p]
             i, a = N[A.branch], N[A.branch + 1]
-            for number in (BRANCH, i, a):
-                _note(record, number)
             _assign(below, Q, A, i, a)
             below[A.branch + 2] = N[A.branch + 2] | (1 << a) if interchangeable == 1 else ALL
             level += 1

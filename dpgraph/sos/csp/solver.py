@@ -13,14 +13,13 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
-from dpgraph.sos.csp.messages import pass_messages
+from dpgraph.sos.csp.certificate import proof_of
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.relaxation import CSPRelaxation, pair_moments, solve_csp_relaxation
+from dpgraph.sos.csp.relaxation import LOOSE, CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
-from dpgraph.sos.proofs import ShiftProof
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -32,6 +31,7 @@ UNCERTAIN = 1e-6
 _ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before the relaxation, and of the time
 _TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.8  # as many, of two labels, where a proof is asked for; of the time then
 _MOST_SEARCHED = 150  # variables that elimination leaves: more are hardly ever proven in the time without a limit
+_LARGE = 2000  # variables from which the default tolerance grows with their number
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
@@ -118,7 +118,9 @@ def _solve(
     given: list[IntArray],
 ) -> Solution:
     """Relax, condition on seeds, round, and search locally from there and from the labels that are given."""
-    tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
+    tol = options.tol
+    if tol is None:
+        tol = 1e-5 if objective.n_variables <= 300 else 1e-4 * max(1.0, objective.n_variables / _LARGE)
     with Watch(objective, options, "max-2-csp") as watch:
         root = solve_csp_relaxation(
             objective, generator, nonnegative=nonnegative, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
@@ -128,10 +130,13 @@ def _solve(
         known = rounded[0] if options.as_analysed else best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
         node = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
+        seeds = min(options.seeds, objective.n_variables - 1)
+        if seeds == 1 and objective.most_of_a_variable() <= LOOSE * tol * abs(root.value):
+            seeds = 0  # what one can change is less than what the bound may be away from the value
         tree = search_seeds(
             _PinnedCSP(objective.variable_weights(), generator, watch.until(SHARE_OF_SEEDS)),
             node,
-            replace(options, seeds=min(options.seeds, objective.n_variables - 1)),
+            replace(options, seeds=seeds),
             generator,
             lower_bound=to_beat(objective, objective.value(known)),
             on_seed=watch.seed,
@@ -149,7 +154,7 @@ def _solve(
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
         watch.step()
-    proof = ShiftProof(lambda: pass_messages(objective)[0])
+    proof = proof_of(objective, root.certificate)
     return Solution.of(objective, labels, bound=tree.upper_bound, kind=tree.kind, trace=tree.trace, proof=proof)
 
 

@@ -110,7 +110,7 @@ def _search_locally(
         if (options.time_limit is None or proof_follows) and repeats == _REPEATS:
             break
         before = watch.value
-        improved = improve(objective, cuts, rng, sweeps=sweeps)
+        improved = improve(objective, cuts, rng, sweeps=sweeps, thorough=limited)
         found = best_columns(objective, np.column_stack([improved, found]), options.starts)
         if sweeps is not None and found.shape[1] > 2:
             found = np.column_stack([recombine(objective, found, rng, sweeps=sweeps), found])[:, : options.starts]

@@ -23,8 +23,6 @@ from dpgraph.sos.solution import Solution
 from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
 
-#: Price of the imbalance of a bisection, in units of the mean absolute weight of a vertex.
-_PRICE = 1.0
 _NO_PROOF = "bounds of moment relaxations are not written down; the bound of degree 2 is"
 
 
@@ -110,7 +108,7 @@ def solve_bisection_by_moments(
     generator = as_generator(rng)
     n = objective.n_vertices
     largest = largest_sum(n, imbalance)
-    price = _PRICE * float(objective.absolute_row_sums().mean())
+    price = float(objective.absolute_row_sums().mean())  # of the imbalance: of the size of what a vertex weighs
     found = solve_cut_by_moments(penalise_imbalance(objective, price), degree, options, rng=generator)
     allowance = price * largest**2
     cuts = repair_and_swap(objective, np.where(found.labels == 0, 1.0, -1.0)[:, None], largest)

@@ -20,8 +20,6 @@ from tests.privacy.replay import size_of_rows
 _MOST, _LEAST = 24, 100
 #: A test fails if a sound law would fail it with probability 1e-10 (Dvoretzky-Kiefer-Wolfowitz, Massart's constant).
 _THRESHOLD = math.sqrt(math.log(2 / 1e-10) / 2)
-#: Grid steps in a scale for which a discrete law is as good as its continuous one.
-_FINE = 1e3
 
 
 def kolmogorov(uniforms: np.ndarray) -> float:

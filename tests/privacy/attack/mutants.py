@@ -1,4 +1,4 @@
-"""The harness under a planted fault: ``worst_under(mutant, "private_degrees")``.
+"""The harness under a planted fault: ``attack_under(mutant, "private_degrees")``.
 
 A fault is found when the worst ratio on the real package is at most 1 and the worst ratio under the fault is not.
 Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test, s: slow test):
@@ -89,8 +89,3 @@ def named_target(function: str, seed: int = 0) -> Target | StabilityTarget | Reg
 def planned_target(seed: int, *, plans: int = 40, seconds: float = math.inf) -> StabilityTarget:
     """The stability test on plans that are recorded anew."""
     return StabilityTarget.of(collect(target(_PLANNER), seed=seed, records=plans, seconds=seconds))
-
-
-def worst_under(mutant: Mutant | None, function: str, **options: float) -> float:
-    """The worst ratio of any line that :func:`attack_under` finds; above 1 where the fault is caught."""
-    return attack_under(mutant, function, **options).worst  # type: ignore[arg-type]
