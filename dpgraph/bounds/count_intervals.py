@@ -178,12 +178,12 @@ def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:
 def likely_widths(noise: Noise) -> Widths:
     """Widths on a grid from their floor on, the last one first: how likely what was released makes each of them."""
     values, weights = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
+    floor = noise.get("floor", 1)  # results of older files do not say it
     for j in reversed(range(len(noise.get("exponents", ())) - 1)):
         rate = noise["exponents"][j + 1] / 2.0**RATE_BITS
-        released, least = noise["widths"][j], noise["floor"] * noise["widths"][j + 1]
+        released, least = noise["widths"][j], floor * noise["widths"][j + 1]
         parts = [
-            _given(released, least, noise["floor"] * c[0], c, rate, weight)
-            for c, weight in zip(values.T, weights, strict=True)
+            _given(released, least, floor * c[0], c, rate, weight) for c, weight in zip(values.T, weights, strict=True)
         ]
         later = np.repeat(values[:2], [own.size for own, _ in parts], axis=1)
         values = np.vstack([np.concatenate([own for own, _ in parts]), later])

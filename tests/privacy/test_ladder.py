@@ -271,3 +271,10 @@ def test_transitivity_stays_within_its_range():
     assert dpgraph.private_transitivity(nx.karate_club_graph(), epsilon=1e4, rng=0).value == pytest.approx(
         exact, rel=0.02
     )
+
+
+def test_counts_of_an_older_file_which_do_not_say_the_floor_of_widths_have_intervals():
+    counted = dpgraph.private_subgraph_counts(nx.powerlaw_cluster_graph(600, 8, 0.5, seed=1), epsilon=1.0)
+    counted.noise["triangle"].pop("floor")
+    low, high = counted.interval("triangle")
+    assert low < counted.counts["triangle"] < high
