@@ -63,7 +63,8 @@ def has_room(pool: RowPool, v: int) -> bool:
     """Whether there is room for all rows that change when row v is eliminated."""
     at, need = pool.at, 0
     for p in range(at[START, v], at[START, v] + at[LENGTH, v]):
-        need += 2 * (at[LENGTH, pool.columns[p]] + at[LENGTH, v])
+        if at[DEGREE, pool.columns[p]] >= 0:
+            need += 2 * (at[LENGTH, pool.columns[p]] + at[DEGREE, v])
     return bool(pool.used[0] + need <= pool.columns.size)
 
 
