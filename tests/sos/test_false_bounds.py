@@ -27,7 +27,8 @@ def judge(monkeypatch):
 
 @pytest.mark.parametrize("count", [12, pytest.param(2000, marks=pytest.mark.slow)])
 def test_no_bound_of_random_instances_is_false(judge, count):
-    wrong = [(seed, line) for seed in range(count) for line in judge(seed)[2]]
+    # The last seed has shown a bound below the optimum: a search over seeds pinned a vertex twice.
+    wrong = [(seed, line) for seed in (*range(count), 705389) for line in judge(seed)[2]]
     assert wrong == []
 
 
