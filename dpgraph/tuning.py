@@ -197,6 +197,17 @@ class Tails:
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """Degree distributions that protect whole vertices (releases.nodes); see benchmarks/persons.py, --distributions."""
+
+    choice_share: float = 0.15  # Share that chooses how many edges of a vertex count, the limit
+    # Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or
+    precise: float = 0.01
+    wider: float = 0.4  # this part of the degree where a block starts, but
+    widest: float = 1 / 16  # at most this part of the limit
+
+
+@dataclass(frozen=True)
 class Densest:
     """The densest part (releases.densest). Fitted to twelve graphs at epsilon 0.5 and 1; see benchmarks.ablations."""
 
@@ -228,6 +239,7 @@ EMBEDDING: Final = Embedding()
 EMBEDDING_RULE: Final = EmbeddingRule()
 COUNTS: Final = Counts()
 TAILS: Final = Tails()
+NODES: Final = Nodes()
 DENSEST: Final = Densest()
 SIMILARITIES: Final = Similarities()
 

@@ -15,13 +15,9 @@ from scipy.sparse.csgraph import maximum_flow
 from dpgraph.bounds import nodes
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.tuning import NODES
 from dpgraph.typing import FloatArray, IntArray
 
-#: Shares of epsilon that choose how many edges of a vertex count, for the number of edges and for degrees.
-_EDGES_CHOICE, _TAILS_CHOICE = 0.5, 0.15
-#: Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or wider: this
-#: part of the degree where a block starts, but at most this part of the limit.
-_PRECISE, _WIDER, _WIDEST = 0.01, 0.4, 1 / 16
 #: Scores are multiples of this, or of a larger power of two if a double cannot hold them.
 _SCORE_BITS = 20
 #: Multipliers of the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014), a bijection of 64 bits.
@@ -52,7 +48,7 @@ def release_edge_count(graph: Graph, call: Call) -> BoundedCount:
 
     The price of a limit D, in edges, is the noise of its choice and of the answer, of scale 2 D over either epsilon.
     """
-    choice, rest = call.split(_EDGES_CHOICE, 1 - _EDGES_CHOICE)
+    choice, rest = call.split(0.5, 0.5)
     limits = _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     best = _chosen(flows, limits, [(2 / choice.epsilon + 2 / rest.epsilon) * limit for limit in limits], choice)
@@ -68,14 +64,14 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
     that the mean of a block gets noise that is less by its width. The price D^2/(2 epsilon) of a limit D is least, with
     the edges left out, where as many vertices are beyond D as this noise is in blocks of two degrees.
     """
-    choice, rest = call.split(_TAILS_CHOICE, 1 - _TAILS_CHOICE)
+    choice, rest = call.split(NODES.choice_share, 1 - NODES.choice_share)
     n, limits = graph.n_vertices, _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     limit = limits[_chosen(flows, limits, [limit**2 / (2 * rest.epsilon) for limit in limits], choice)]
     kept = truncated_degrees(graph.adjacency, limit, int(call.generator.integers(2**63)))
     tails = np.cumsum(np.bincount(kept, minlength=limit + 1)[::-1], dtype=np.float64)[::-1][1:]
     bound = nodes.truncated_tails(limit)
-    ends = blocks(limit, bound / rest.epsilon / (_PRECISE * n))
+    ends = blocks(limit, bound / rest.epsilon / (NODES.precise * n))
     sums = np.add.reduceat(tails, np.append(0, ends[:-1]))
     found = rest.release(Measurement("vertices that keep at least k edges, by blocks of k", sums, l1=bound, unit=1.0))
     return BlockTails(found.value / np.diff(ends, prepend=0), ends, found.std)
@@ -85,7 +81,7 @@ def blocks(limit: int, least: float) -> IntArray:
     """The last degree of each block of 1, ..., `limit`: 1 alone, then `least` degrees, or more where they are large."""
     ends = [0, 1]
     while ends[-1] < limit:
-        width = max(min(least, limit), min(_WIDER * ends[-1], _WIDEST * limit), 1.0)
+        width = max(min(least, limit), min(NODES.wider * ends[-1], NODES.widest * limit), 1.0)
         ends.append(min(ends[-1] + round(width), limit))
     return np.array(ends[1:], dtype=np.int64)
 

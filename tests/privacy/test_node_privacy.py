@@ -1,5 +1,6 @@
 """Numbers for which neighbours differ in all edges of one vertex: every rewiring of small graphs."""
 
+import dataclasses
 import itertools
 import math
 from types import SimpleNamespace
@@ -119,7 +120,7 @@ def largest_move_of_sums(families, monkeypatch):
     worst = 0.0
     for limit, precise in itertools.product((2, 5), (1.0, 3.0)):
         monkeypatch.setattr(released, "_chosen", lambda flows, limits, *_, at=limit: limits.index(at))
-        monkeypatch.setattr(released, "_PRECISE", precise)
+        monkeypatch.setattr(released, "NODES", dataclasses.replace(released.NODES, precise=precise))
         for graphs in families:
             call = Kept()
             for graph in graphs:

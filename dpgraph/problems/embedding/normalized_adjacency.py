@@ -216,6 +216,11 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     return ANSWERS if start.residual.is_large and is_hidden else PRODUCTS
 
 
+def least_visible(n: int, max_weight: float, epsilon: float) -> float:
+    """The degree beyond which answers find something: 5/4 of the norm of their noise."""
+    return EMBEDDING_RULE.visible * max_weight * min(math.sqrt(n) * answer_noise(epsilon), n)
+
+
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     """A number that is positive if answers find something, and degrees are uneven or edges too few for the products.
 
@@ -230,8 +235,8 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     epsilon = min(TOTAL_SHARE * whole, free_choice_epsilon(whole, delta))
     n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
     ends = float(degrees.sum())
-    noise = EMBEDDING_RULE.visible * w * min(math.sqrt(n) * answer_noise(whole), n)
-    found, excess = (degree_excess(degrees, above, share) for above in (noise, float(degrees.mean())))
+    thresholds = least_visible(n, w, whole), float(degrees.mean())
+    found, excess = (degree_excess(degrees, above, share) for above in thresholds)
     least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
     missing, ratio, rule = n * least - ends, noise_ratio(n, rank, whole, delta), EMBEDDING_RULE
     one = excess if ratio > rule.few_ratio else max(excess, missing)

@@ -17,7 +17,12 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import too_dear
-from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, PRODUCTS, private_normalized_adjacency
+from dpgraph.problems.embedding.normalized_adjacency import (
+    ANSWERS,
+    PRODUCTS,
+    least_visible,
+    private_normalized_adjacency,
+)
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import answer_noise
@@ -126,9 +131,9 @@ def private_node_similarities(  # noqa: PLR0913
     EMBEDDINGS[ANSWERS].check(RandomizedResponse(), facts)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     graph = source.read()
-    noise = EMBEDDING_RULE.visible * graph.max_weight * min(math.sqrt(n) * answer_noise(epsilon), n)
+    visible = least_visible(n, graph.max_weight, epsilon)
     question, rest = call.split(COMMON.total, 1 - COMMON.total)
-    excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), noise)
+    excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
     if excess > _SURE * sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
         lent = call.lend("answers")
         asked["rng"] = call.noise
