@@ -237,6 +237,15 @@ def _coins(exponents: FloatArray, exact: Callable[[int], Fraction], generator: n
     return coins
 
 
+def _coin(x: Fraction, generator: np.random.Generator) -> bool:
+    """One such coin."""
+    word = _word(generator)
+    ahead = math.exp(-x) - (word + 0.5) * 2.0**-64
+    if abs(ahead) > _NEAR_PROBABILITY:
+        return ahead > 0
+    return _decided(word, 64, lambda E: _decimal(x) < E, generator)
+
+
 def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generator: np.random.Generator) -> Answer:
     """``answer(E)``, monotone, for E = -ln U, where `word` holds the first bits of U.
 
@@ -252,12 +261,17 @@ def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generato
                 least, most = map(answer, ends)
                 if least == most:
                     return least
-        word, bits = word << 64 | int(_words(1, generator)[0]), bits + 64
+        word, bits = word << 64 | _word(generator), bits + 64
 
 
 def _words(count: int, generator: np.random.Generator) -> IntArray:
     """Independent uniform 64-bit words, unsigned."""
     return generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
+
+
+def _word(generator: np.random.Generator) -> int:
+    """One of them."""
+    return int(generator.integers(0, 1 << 64, dtype=np.uint64))
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -285,7 +299,7 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
 
     def coin(power: int) -> bool:
         """True with probability x^power."""
-        return bool(exponential_coins(np.array([min(power * exponent, 1 << 62)]), generator)[0])
+        return _coin(Fraction(power * exponent, _ONE), generator)
 
     weights = [1, *(2 * width * m ** (j + 1) for j, width in enumerate(widths))]
     while True:

@@ -40,9 +40,9 @@ class Scripted:
     def __init__(self, *words):
         self.words = list(words)
 
-    def integers(self, low, high, size, dtype):
+    def integers(self, low, high, dtype, size=None):
         assert (low, high, dtype) == (0, 1 << 64, np.uint64)
-        return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype)
+        return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype) if size else self.words.pop(0)
 
 
 # --- coins -----------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
                 script = Scripted(word, *further)
                 coin = exact_sampling._coins(np.array([float(x)]), lambda _: x, script)[0]
                 low, high = uniform(word, 64, further, script)
-                assert coin == (high <= p) == (low < p)
+                assert coin == exact_sampling._coin(x, Scripted(word, *further)) == (high <= p) == (low < p)
                 assert len(script.words) == 2 or word in (jump, 0, 2**64 - 1), "no more bits than it takes"
 
 
