@@ -22,7 +22,6 @@ import numpy as np
 
 from benchmarks.common import markdown_table, real_graph
 from dpgraph.linalg.subgraphs import Ranked, cycle_count, ranked, triangle_count
-from dpgraph.threads import NEVER
 
 RESULTS = Path(__file__).parent / "results" / "extension.md"
 PACKAGE = Path(__file__).resolve().parents[1] / "dpgraph"
