@@ -103,7 +103,8 @@ class Graph:
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""
         if self.simple:
-            return np.asarray(np.diff(self.adjacency.indptr), dtype=np.float64)
+            ends = self.adjacency.indptr
+            return np.asarray(np.subtract(ends[1:], ends[:-1], dtype=np.float64))
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
 
     def edge_counts(self) -> IntArray:

@@ -202,7 +202,6 @@ class Tails:
 class Nodes:
     """Degree distributions that protect whole vertices (releases.nodes); see benchmarks/persons.py, --distributions."""
 
-    choice_share: float = 0.15  # Share that chooses how many edges of a vertex count, the limit
     # Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or
     precise: float = 0.01
     wider: float = 0.4  # this part of the degree where a block starts, but

@@ -180,37 +180,8 @@ def _release_triangles(graph: PublicGraph, mechanism: str, **budget: Any) -> flo
     return float(found.counts["triangle"])
 
 
+#: The quickest first.
 TASKS: dict[str, Task] = {
-    "cut": _cut_task("private_max_cut", "max_cut", "share of the edges across the cut"),
-    "bisection": _cut_task("private_max_bisection", "max_bisection", "share of the edges between the halves"),
-    "communities": Task(
-        (
-            Measure("share of modularity", "modularity over that of Louvain's communities without privacy"),
-            Measure("ARI", "adjusted Rand index with Louvain's communities without privacy"),
-        ),
-        lambda graph, name, **budget: dpgraph.private_communities(graph.adjacency, mechanism=name, **budget).labels,
-        lambda graph, generator: louvain(graph.adjacency, 1.0, generator),
-        lambda graph, generator: generator.permutation(np.arange(graph.n) % (int(graph.communities.max()) + 1)),
-        _judge_communities,
-        usual=("auto", "randomized-response"),
-        others=("bounded-iterates",),
-    ),
-    "embedding": Task(
-        (
-            Measure(
-                "sine",
-                f"sine of the largest angle between the leading {_RANK} eigenvectors of the adjacency matrix, by "
-                "absolute value, and those that are released",
-                higher_is_better=False,
-            ),
-        ),
-        _release_embedding,
-        lambda graph, _: graph.vectors,
-        lambda graph, generator: generator.standard_normal((graph.n, _RANK)),
-        _judge_embedding,
-        usual=("auto", "noisy-power", *_DENSE),
-        others=("coherence",),
-    ),
     "degrees": Task(
         (Measure("error of a degree", "mean absolute error of a degree over the mean degree", higher_is_better=False),),
         lambda graph, name, **budget: dpgraph.private_degrees(graph.adjacency, mechanism=name, **budget).values,
@@ -237,6 +208,36 @@ TASKS: dict[str, Task] = {
         usual=("auto", "smooth", "local-sensitivity", "worst-case-laplace"),
         others=("ladder",),
     ),
+    "embedding": Task(
+        (
+            Measure(
+                "sine",
+                f"sine of the largest angle between the leading {_RANK} eigenvectors of the adjacency matrix, by "
+                "absolute value, and those that are released",
+                higher_is_better=False,
+            ),
+        ),
+        _release_embedding,
+        lambda graph, _: graph.vectors,
+        lambda graph, generator: generator.standard_normal((graph.n, _RANK)),
+        _judge_embedding,
+        usual=("auto", "noisy-power", *_DENSE),
+        others=("coherence",),
+    ),
+    "communities": Task(
+        (
+            Measure("share of modularity", "modularity over that of Louvain's communities without privacy"),
+            Measure("ARI", "adjusted Rand index with Louvain's communities without privacy"),
+        ),
+        lambda graph, name, **budget: dpgraph.private_communities(graph.adjacency, mechanism=name, **budget).labels,
+        lambda graph, generator: louvain(graph.adjacency, 1.0, generator),
+        lambda graph, generator: generator.permutation(np.arange(graph.n) % (int(graph.communities.max()) + 1)),
+        _judge_communities,
+        usual=("auto", "randomized-response"),
+        others=("bounded-iterates",),
+    ),
+    "cut": _cut_task("private_max_cut", "max_cut", "share of the edges across the cut"),
+    "bisection": _cut_task("private_max_bisection", "max_bisection", "share of the edges between the halves"),
 }
 
 
@@ -389,13 +390,18 @@ def cells_of(runs: Iterable[tuple[Run, Outcome]]) -> Cells:
     return cells
 
 
-def as_markdown(cells: Cells, delta: float) -> str:
-    """A table for each problem and measure, with a line for each graph and mechanism and a column for each epsilon."""
-    parts = [
+def about(delta: float) -> str:
+    """What stands above the tables."""
+    return (
         "**Not private**: exact numbers, for graphs that are public. Mean of the runs and half the width of its 95 % "
         f"interval (Student's t). Mechanisms that may spend a delta had delta = {delta:g}. A run that halts is judged "
         "as the data-independent answer."
-    ]
+    )
+
+
+def as_markdown(cells: Cells) -> str:
+    """A table for each problem and measure, with a line for each graph and mechanism and a column for each epsilon."""
+    parts: list[str] = []
     refusals: dict[str, None] = {}
     for (problem, at), group in cells.items():
         name, meaning, higher = TASKS[problem].measures[at]
@@ -411,7 +417,7 @@ def as_markdown(cells: Cells, delta: float) -> str:
         title = f"### {problem}: {name} ({better})\n\n{meaning[0].upper()}{meaning[1:]}."
         parts.append(title + "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
         refusals |= dict.fromkeys(f"- {g}, {problem}, {m}: {c.refusal}" for (g, m, _), c in group.items() if c.refusal)
-    return "\n\n".join([*parts, "\n".join(refusals)] if refusals else parts) + "\n"
+    return "\n\n".join([*parts, "\n".join(refusals)] if refusals else parts)
 
 
 def as_csv(cells: Cells) -> str:

@@ -30,7 +30,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg.blas import daxpy
 
 from dpgraph import threads
 from dpgraph.typing import FloatArray
@@ -51,6 +50,11 @@ _MOST_RELATIVE = 0.25
 _PRECISION = 1e-7
 #: In place of a coefficient that is zero.
 _TINY = 1e-300
+
+
+def _length(w: FloatArray) -> float:
+    """Euclidean norm, without BLAS: on a busy machine the threads that share one vector wait for each other."""
+    return math.sqrt(np.einsum("i,i->", w, w))
 
 
 class Lanczos:
@@ -78,10 +82,10 @@ class Lanczos:
 
     def _normalised(self, w: FloatArray) -> FloatArray:
         w = self._projected(w)
-        self._norm = norm = float(np.linalg.norm(w))
+        self._norm = norm = _length(w)
         if 0 < norm < _LOST_DIGITS * self._scale:  # rounding has left components in the span of U
             w = self._projected(w / norm)
-            norm = float(np.linalg.norm(w))
+            norm = _length(w)
             if norm < _ALL_ROUNDING:
                 self._norm = norm = 0.0
         return w / norm if norm > 0 else w
@@ -96,9 +100,9 @@ class Lanczos:
                 break
             w = np.array(self._multiply(self._v), dtype=np.float64)
             if self.beta:
-                w = daxpy(self._before, w, a=-self.beta[-1])
-            self.alpha.append(float(self._v @ w))
-            w = daxpy(self._v, w, a=-self.alpha[-1])
+                w -= self.beta[-1] * self._before
+            self.alpha.append(float(np.einsum("i,i->", self._v, w)))
+            w -= self.alpha[-1] * self._v
             self._before, self._v = self._v, self._normalised(w)
             self.beta.append(self._norm)
             self._size = max(self._size, abs(self.alpha[-1]), self.beta[-1])

@@ -216,12 +216,12 @@ class NoiseSource:
             return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
         generator, ahead = self.generator, self._ahead
         if scale != ahead.scale or size > ahead.left + ahead.draws.size:
-            return exact.discrete_laplace(size, scale, generator).astype(np.float64).reshape(shape)
+            return exact.discrete_laplace(size, scale, generator).reshape(shape)
         if size > ahead.draws.size:
             ahead.draws = exact.discrete_laplace(min(max(size, _AT_ONCE), ahead.left), scale, generator)
             ahead.left -= ahead.draws.size
         found, ahead.draws = ahead.draws[:size], ahead.draws[size:]
-        return found.astype(np.float64).reshape(shape)
+        return found.reshape(shape)
 
 
 @dataclass
@@ -230,7 +230,7 @@ class _Ahead:
 
     scale: float
     left: int
-    draws: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    draws: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 class QueryNoise:

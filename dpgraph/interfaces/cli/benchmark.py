@@ -14,8 +14,10 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.interfaces.benchmark import (
     TASKS,
+    Cells,
     PublicGraph,
     Table,
+    about,
     as_csv,
     as_markdown,
     carried_out,
@@ -26,10 +28,10 @@ from dpgraph.interfaces.benchmark import (
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.outputs import STDOUT, deliver, note, show
+from dpgraph.interfaces.cli.outputs import STDOUT, deliver, note, say, show
 from dpgraph.interfaces.cli.release import picture, require_outputs
 
-_PROBLEMS = ("cut", "communities", "embedding", "degree-distribution", "counts")
+_PROBLEMS = ("degree-distribution", "counts", "embedding", "communities", "cut")
 _EPSILONS = ("0.5", "1", "2", "4")
 
 
@@ -73,7 +75,7 @@ class Benchmark(GraphReading):
     progress: bool = options.progress()
 
     def run(self) -> None:
-        """Check everything, then run, then write means and intervals."""
+        """Check everything, run problem by problem, and print the tables of each when it is done; then write files."""
         mechanisms, seeds = _parts(self.mechanism or ()), range(self.seed, self.seed + self.runs)
         problems, budgets = self._checked(mechanisms)
         require_outputs(replace(self, output=None) if self.output == STDOUT else self)
@@ -82,27 +84,33 @@ class Benchmark(GraphReading):
         table = Table(show if shown else lambda _: None) if shown or self.output is None else Table.read(self.output)
         graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
         note("NOT PRIVATE: exact numbers, for public graphs only")
-        runs = [
-            (graph, run)
-            for graph in graphs
+        runs = {
+            problem: [(graph, run) for graph in graphs for run in runs_of(graph, problem, mechanisms, budgets, seeds)]
             for problem in problems
-            for run in runs_of(graph, problem, mechanisms, budgets, seeds)
-        ]
-        missing = [(graph, run) for graph, run in runs if run not in table.outcomes]
-        for graph, run in (bar := tqdm(missing, desc="runs", disable=not self.progress)):
-            bar.set_postfix_str(f"{graph.name}, {run.problem}, {run.mechanism}")
-            table.add(run, carried_out(graph, run))
-        cells = cells_of((run, table.outcomes[run]) for _, run in runs)
-        text = as_markdown(cells, self.delta)
+        }
+        missing = sum(run not in table.outcomes for group in runs.values() for _, run in group)
+        text, cells, tell = about(self.delta), Cells(), note if shown else say
+        tell(text)
+        with tqdm(total=missing, desc="runs", disable=not self.progress) as bar:
+            for problem, group in runs.items():
+                for graph, run in group:
+                    if run not in table.outcomes:
+                        bar.set_postfix_str(f"{graph.name}, {problem}, {run.mechanism}")
+                        table.add(run, carried_out(graph, run))
+                        bar.update()
+                cells |= (found := cells_of((run, table.outcomes[run]) for _, run in group))
+                tell(more := f"\n{as_markdown(found)}")
+                text += f"\n{more}"
         deliver(
-            [] if shown else [lambda: text.rstrip("\n")],
+            (),
             [
-                (self.table, lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else text)),
+                (
+                    self.table,
+                    lambda path: write_atomically(path, as_csv(cells) if path.suffix == ".csv" else f"{text}\n"),
+                ),
                 picture(self.plot, "plot_benchmark", panels_of(cells) if self.plot else []),
             ],
         )
-        if shown:
-            note(text.rstrip("\n"))
 
     def _checked(self, mechanisms: Sequence[str]) -> tuple[list[str], list[tuple[float, float]]]:
         """Problems and budgets that are asked for, or an error."""
