@@ -258,8 +258,8 @@ class QueryNoise:
 
     def read(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release one more query of `rows`: `values`, rounded to the grid, plus noise."""
-        self._left[rows] -= 1
-        if (self._left[rows] < 0).any():
+        self._left[rows] = left = self._left[rows] - 1
+        if left.min(initial=0) < 0:
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
         if not np.array_equal(self._next[: rows.size], rows):
             return self._release(values, self._noise(rows))
