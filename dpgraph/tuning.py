@@ -221,7 +221,6 @@ class Densest:
 class Similarities:
     """Similarities of vertices: fitted to fb100-Caltech36 and email-Eu-core (benchmarks/similarities.py)."""
 
-    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
 
 

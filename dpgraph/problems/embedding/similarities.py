@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Answers are taken where the noise of the question would have to be beyond so many of its scales to say so wrongly.
 _SURE = 3.0
+#: Rank of what answers say: more takes longer, and finds no less.
+_ANSWERS_RANK = 32
 
 
 @private_function
@@ -125,7 +127,7 @@ def private_node_similarities(  # noqa: PLR0913
         require_delta(delta, what, "randomized response at a larger epsilon")
         mechanism, automatic = "noisy-power", False
     if isinstance(rank, str) and rank == "auto" and (automatic or mechanism in (ANSWERS, PRODUCTS)):
-        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else SIMILARITIES.answers_rank, n)
+        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else _ANSWERS_RANK, n)
     if EMBEDDINGS.resolve(ANSWERS if automatic else mechanism)[0] is not EMBEDDINGS[ANSWERS]:
         private = private_normalized_adjacency(
             G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, accountant=accountant, rng=rng, **door
