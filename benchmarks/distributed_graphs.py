@@ -34,7 +34,7 @@ from common import RESULTS, ResumableTable, markdown_table, slope
 
 #: What stands below the table.
 _OLDER = (
-    "Cuts of more than 10 million edges were measured before sweeps had 250 and then 50 blocks (1,000 and 200 then): "
+    "Cuts of more than 10 million edges, and those with a killed worker from there on, were measured before sweeps had 250 and then 50 blocks (1,000 and 200 then): "
     "they were not measured again."
 )
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
