@@ -22,7 +22,6 @@ import numpy as np
 
 from benchmarks.common import markdown_table, real_graph
 from dpgraph.linalg.subgraphs import Ranked, cycle_count, ranked, triangle_count
-from dpgraph.threads import NEVER
 
 RESULTS = Path(__file__).parent / "results" / "extension.md"
 PACKAGE = Path(__file__).resolve().parents[1] / "dpgraph"
@@ -100,7 +99,7 @@ def kernels() -> tuple[int, int]:
 def inputs() -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     A = real_graph("ca-AstroPh").tocsr()
     indptr, indices = A.indptr.astype(np.int32), A.indices.astype(np.int32)
-    rows = Ranked(*ranked(indptr, indices, np.argsort(-np.diff(indptr), kind="stable"), NEVER))
+    rows = Ranked(*ranked(indptr, indices, np.argsort(-np.diff(indptr), kind="stable")))
     return (rows.start, rows.higher.astype(np.int64)), (indptr, indices, -rows.rank.astype(np.int64))
 
 

@@ -91,7 +91,7 @@ def distributions() -> None:
     text = (
         "# Degree distributions that protect whole vertices",
         "Largest error of the shares of vertices of at least some degree at epsilon 1: median and largest of five "
-        "runs. In the last\ntwo columns 85 % of epsilon with the limit that an oracle knows to be best. "
+        "runs. In the last\ntwo columns 95 % of epsilon with the limit that an oracle knows to be best. "
         "Made by `benchmarks/persons.py`.",
         markdown_table(header, rows),
     )

@@ -186,7 +186,9 @@ class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
-    width_share: float = 0.1  # Share of epsilon for each published width; their precision makes intervals narrow
+    # Shares of epsilon for the one width of a pattern, and for each of two; their precision makes intervals narrow
+    width_shares: tuple[float, float] = (0.15, 0.1)
+    floor_weight: float = 3.0  # For intervals a width below the floor is so many times as likely as one above; >= 1
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,6 @@ class Tails:
 class Nodes:
     """Degree distributions that protect whole vertices (releases.nodes); see benchmarks/persons.py, --distributions."""
 
-    choice_share: float = 0.15  # Share that chooses how many edges of a vertex count, the limit
     # Blocks of degrees are so wide that the scale of the noise on a mean is this share of the vertices, or
     precise: float = 0.01
     wider: float = 0.4  # this part of the degree where a block starts, but
@@ -220,7 +221,6 @@ class Densest:
 class Similarities:
     """Similarities of vertices: fitted to fb100-Caltech36 and email-Eu-core (benchmarks/similarities.py)."""
 
-    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
 
 

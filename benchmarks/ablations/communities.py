@@ -75,7 +75,9 @@ SWEPT = (
     modularity(EVEN, 0.8), modularity(EVEN, 2.0), modularity(UNEVEN, 0.7), modularity(UNEVEN, 2.5),
     modularity(LARGE, 0.7), modularity(LARGE, 2.0), modularity(VOTES, 2.0),
 )  # fmt: skip
-CHOSEN = modularity(EVEN, 2.0, "auto"), modularity(UNEVEN, 2.0, "auto"), modularity(LARGE, 2.0, "auto")
+#: Between the two numbers of labels that the rule of randomised response counts for communities.
+BETWEEN, MANY = of(partition, 700, 6, 45, 8, 0), of(partition, 500, 10, 40, 8, 0)
+CHOSEN = modularity(BETWEEN, 1.8, "auto"), modularity(MANY, 2.2, "auto"), modularity(UNEVEN, 2.0, "auto")
 DRAWN = (
     synthetic(EVEN, 1.0), synthetic(EVEN, 4.0), synthetic(UNEVEN, 1.0), synthetic(UNEVEN, 4.0), synthetic(LARGE, 1.0),
     synthetic(of(real, "ca-GrQc"), 2.0),

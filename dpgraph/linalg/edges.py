@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 
 #: What the passes over the entries of a vertex take without a compiled one, in steps of Python, if they are sixteen.
 _PASSES = 4.0
+#: Entries that are looked at at a time, in the cache of a core.
+_AT_ONCE = 2048
 
 
 def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bool:
     """Whether rows are those of a symmetric matrix of zeros and ones: sorted, no entry twice, none on the diagonal.
 
-    Each vertex i gets a random number k_i, and the sum of k_i k_j over all entries (i, j) with i < j, less those with
-    i > j, is computed modulo a power of two. Of a symmetric matrix it is 0. Of another one it is so with probability
-    2**-27 at most, for numbers of 32 bits: some k_i has a factor c that is not zero, but with probability 2**-32, and
-    the product is one given number with probability 2**(v - 32) where 2**v is the largest power of two in c.
+    Each vertex gets 32 random bits: X is n x 32, and X'AX modulo 2 is computed. If A is symmetric without a diagonal,
+    so is that. Of another A it is so with probability 2**-30 at most. *Proof.* Let E = A + A' modulo 2. If E = 0, there
+    are ones on the diagonal of A, and x'Ax is the sum of the bits of x there: 0 for all 32 columns x with probability
+    2**-32. If not, it has rank 2 or more, as its diagonal is 0. For two columns x'Ay + y'Ax = x'Ey. Let x be the first
+    column with Ex not 0, j columns being before it, for which the probability is 4**-j at most. All columns y behind it
+    have x'Ey = 0 with probability 2**(j - 31). The sum over j is 2**-30.
     """
     n = indptr.size - 1
     if n < 1 or indptr[0] != 0 or not indptr[n] == indices.size == data.size:
@@ -48,22 +52,47 @@ def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bo
 
 @njit()
 def _simple_rows(indptr: IntArray, indices: IntArray, data: FloatArray, first: np.uint32, second: np.uint32) -> bool:
-    """The same with 32 bits that are made of a vertex and of two random numbers, which takes less than a table."""
-    n, wrong, total = indptr.size - 1, False, np.uint32(0)
-    for k in range(indptr[n]):
-        wrong |= (np.uint64(indices[k]) >= np.uint64(n)) | (data[k] != 1.0)
+    """The same with bits that are made of a vertex and of two random numbers, which takes less than a table.
+
+    A few entries at a time, and no loop over those of a row, which would be too short for vector instructions: bits of
+    rows are differences of running sums, and entries must grow as often as they do not where a row begins.
+    """
+    n, wrong, steps = indptr.size - 1, False, 0
     for i in range(n):
-        if not indptr[i] <= indptr[i + 1] <= indptr[n]:
-            return False
-        whole = np.uint32(0)
-        for k in range(indptr[i], indptr[i + 1]):
-            key = _mixed(indices[k], first, second)
-            wrong |= indices[k] == i
-            whole = np.uint32(whole + (key if indices[k] > i else np.uint32(np.uint32(0) - key)))
-        for k in range(indptr[i] + 1, indptr[i + 1]):
-            wrong |= indices[k] <= indices[k - 1]
-        total = np.uint32(total + np.uint32(whole * _mixed(i, first, second)))
-    return not wrong and bool(total == 0)
+        wrong |= indptr[i] > indptr[i + 1]
+    if wrong:
+        return False
+    rows, sums = np.zeros(n, dtype=np.uint32), np.zeros(_AT_ONCE + 1, dtype=np.uint32)
+    row, before = 0, np.uint32(0)
+    for start in range(0, indices.size, _AT_ONCE):
+        part, ones = indices[start : start + _AT_ONCE], data[start : start + _AT_ONCE]
+        for k in range(part.size):
+            wrong |= (np.uint64(part[k]) >= np.uint64(n)) | (ones[k] != 1.0)
+        for k in range(1, part.size):
+            steps += part[k] <= part[k - 1]
+        for k in range(part.size):
+            sums[k + 1] = _mixed(part[k], first, second)
+        for k in range(part.size):
+            sums[k + 1] ^= sums[k]
+        if start:
+            steps += part[0] <= indices[start - 1]
+        while row < n and indptr[row + 1] <= start + part.size:
+            end = indptr[row + 1]
+            rows[row], before = np.uint32(sums[end - start] ^ before), sums[end - start]
+            if indptr[row] < end < indices.size:
+                steps -= indices[end] <= indices[end - 1]
+            row += 1
+        sums[0] = sums[part.size]
+    square = np.zeros(32, dtype=np.uint32)
+    for i in range(n):
+        key = _mixed(i, first, second)
+        for bit in range(32):  # vector instructions come of rows[i] in it
+            square[bit] ^= rows[i] & (np.uint32(0) - ((key >> np.uint32(bit)) & np.uint32(1)))
+    for i in range(32):
+        for j in range(i + 1):
+            other = square[j] >> np.uint32(i) if i != j else np.uint32(0)
+            wrong |= bool(((square[i] >> np.uint32(j)) ^ other) & np.uint32(1))
+    return not wrong and steps == 0
 
 
 @njit()

@@ -19,6 +19,8 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
 #: Those that are subgraphs.
 PATTERNS = tuple(ORDERS)[:-1]
+#: Those with c_0 <= c_1^2: two degrees d give d (d - 1) stars at most, A common neighbours A (A - 1)/2 edges.
+BELOW_SQUARE = ("3-star", "4-clique")
 #: One over the unit of clustering coefficients.
 _CLUSTERING_UNIT = 2**30
 #: No kernel counts triangles of so few vertices.
@@ -88,8 +90,7 @@ class Subgraphs:
 
     @cached_property
     def _ranked(self) -> Ranked:
-        steps = _ENTRIES * self._degrees.size
-        return Ranked(*on_thread(at_once(ranked, steps), *self._rows, self._by_degree))
+        return Ranked(*at_once(ranked, _ENTRIES * self._degrees.size)(*self._rows, self._by_degree))
 
     @cached_property
     def _oriented(self) -> tuple[IntArray, Index]:
@@ -191,10 +192,8 @@ class Subgraphs:
         return (*(int(width) for width in widths[pattern]()), 1)
 
 
-@njit(nogil=True)
-def ranked(
-    indptr: Index, indices: Index, by_degree: IntArray, stop: Stop
-) -> tuple[Index, IntArray, Index, IntArray, Index]:
+@njit()
+def ranked(indptr: Index, indices: Index, by_degree: IntArray) -> tuple[Index, IntArray, Index, IntArray, Index]:
     """The fields of :class:`Ranked`. Each place is entered into the rows of its neighbours, one after the other."""
     n = by_degree.size
     rank, ends = np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
@@ -205,8 +204,6 @@ def ranked(
     places, last = np.empty(indices.size, dtype=np.int32), ends[:-1].copy()
     start, higher = np.zeros(n + 1, dtype=np.int64), np.empty(indices.size // 2, dtype=np.int32)
     for place in range(n):
-        if stop[0]:
-            break
         start[place + 1] = start[place] + last[place] - ends[place]
         for k in range(last[place] - ends[place]):  # a copy of a slice takes numba four seconds more to compile
             higher[start[place] + k] = places[ends[place] + k]
@@ -322,24 +319,31 @@ def _codegrees(u: int, indptr: Index, indices: Index, codegrees: IntArray, found
 def largest_codegree(indptr: Index, indices: Index, stop: Stop) -> int:
     """The most common neighbours of two vertices; rows come by decreasing degree, their places increase.
 
-    Two vertices have no more common neighbours than the smaller of their degrees. Each pair is counted at its first
-    vertex u, in numbers above u * 2**32: what earlier vertices have left there counts nothing.
+    Each pair is counted at its first vertex u, in numbers above `nothing`: what earlier vertices have left there counts
+    nothing. Two vertices have no more common neighbours than the smaller of their degrees, and no more than those of u
+    that have been looked at, the ones of least degree first, and are left.
     """
     n = indptr.size - 1
-    codegrees, later = np.zeros(n, dtype=np.int64), indptr[:-1].copy()
-    best = 0
+    codegrees, later = np.zeros(n, dtype=np.int32), indptr[:-1].copy()
+    best = nothing = 0
     for u in range(n):
-        if indptr[u + 1] - indptr[u] <= best or stop[0]:
+        left = indptr[u + 1] - indptr[u]
+        if left <= best or stop[0]:
             break
-        nothing = most = u << 32
         for k in range(indptr[u], indptr[u + 1]):
-            v = np.uint64(indices[k])
-            later[v] += 1  # beyond u
+            later[indices[k]] += 1  # beyond u
+        if nothing + left >= 2**31:
+            codegrees[:] = nothing = 0
+        most = nothing
+        while left > 0 and most - nothing + left > best:
+            left -= 1
+            v = np.uint64(indices[indptr[u] + left])
             for q in range(later[v], indptr[v + np.uint64(1)]):
                 w = np.uint64(indices[np.uint64(q)])  # unsigned: a negative place would be looked for
-                codegrees[w] = max(codegrees[w], nothing) + 1
-                most = max(most, codegrees[w])
-        best = max(best, most - nothing)
+                found = max(codegrees[w], nothing) + 1
+                codegrees[w] = found
+                most = max(most, found)
+        best, nothing = max(best, most - nothing), most
     return best
 
 

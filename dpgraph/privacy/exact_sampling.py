@@ -17,14 +17,16 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 Answer = TypeVar("Answer", bool, int)
+Numbers = TypeVar("Numbers", IntArray, FloatArray)
 
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
@@ -80,13 +82,14 @@ def laplace_exponent(scale: float) -> int:
     return min(math.floor(_ONE / Fraction(scale)), 1 << 62)
 
 
-def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> IntArray:
+def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> FloatArray:
     """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly, for 0 < `scale` <= LARGEST_SCALE.
 
-    g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
-    adding it to integers of l1-sensitivity s is (s / scale)-DP.
+    They come as doubles. g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider
+    than asked for, so that adding it to integers of l1-sensitivity s is (s / scale)-DP.
     """
-    return _two_sided(count, Fraction(laplace_exponent(scale), _ONE), generator)
+    rate = Fraction(laplace_exponent(scale), _ONE)
+    return _in_blocks(np.empty(count), rate, generator, two_sided=True)
 
 
 def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) -> IntArray:
@@ -107,7 +110,8 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     draws, filled = np.empty(count, dtype=np.int64), 0
     while filled < count:
         tried = min(2 * (count - filled) + 8, _BLOCK)
-        sizes = np.abs(proposed := _two_sided(tried, Fraction(1, t), generator))
+        proposed = _in_blocks(np.empty(tried, dtype=np.int64), Fraction(1, t), generator, two_sided=True)
+        sizes = np.abs(proposed)
         with np.errstate(over="ignore"):
             exponents = (sizes / scale - scale / t) ** 2 / 2
         accepted = _coins(exponents, lambda i: Fraction((a * int(sizes[i]) - b) ** 2, denominator), generator)  # noqa: B023
@@ -143,19 +147,15 @@ def geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generato
 
 def geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:
     """Independent integers with P[Y >= y] = exp(-y g), g = `exponent` / 2**EXPONENT_BITS: the whole part of E/g."""
-    return _in_blocks(count, Fraction(exponent, _ONE), generator, two_sided=False)
+    return _in_blocks(np.empty(count, dtype=np.int64), Fraction(exponent, _ONE), generator, two_sided=False)
 
 
-def _two_sided(count: int, rate: Fraction, generator: np.random.Generator) -> IntArray:
-    """Independent integers of weight exp(-rate |z|)."""
-    return _in_blocks(count, rate, generator, two_sided=True)
-
-
-def _in_blocks(count: int, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> IntArray:
-    results = np.empty(count, dtype=np.int64)
+def _in_blocks(results: Numbers, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> Numbers:
+    """Fill an array with independent integers of weight exp(-rate |z|) if `two_sided`, else exp(-rate z), z >= 0."""
+    count = results.size
     if count >= _MANY and rate >= _LEAST_RATE:
         short = _words(-(-count // 4), generator).view(np.uint16)[:count]
-        np.take(_table(rate, two_sided), short, out=results, mode="clip")
+        np.take(_table(rate, two_sided, results.dtype), short, out=results, mode="clip")
         left = np.flatnonzero(results == _OPEN)
         begun, more = short[left].astype(np.uint64), _words(left.size, generator) >> np.uint64(16)
         words = (begun >> np.uint64(1)) << np.uint64(49) | more << np.uint64(1) | begun & np.uint64(1)
@@ -168,7 +168,7 @@ def _in_blocks(count: int, rate: Fraction, generator: np.random.Generator, *, tw
 
 
 @lru_cache(8)
-def _table(rate: Fraction, two_sided: bool) -> IntArray:
+def _table(rate: Fraction, two_sided: bool, kind: np.dtype[Any]) -> NDArray[Any]:
     """What :func:`_whole_parts` makes of all words with these first 15 bits and this last one, or _OPEN.
 
     It is m or more where 2**15 U is below a place, e^c e^(-g m) 2**15, which is computed to far less than a millionth.
@@ -179,7 +179,7 @@ def _table(rate: Fraction, two_sided: bool) -> IntArray:
     table = places.size - np.searchsorted(places, np.arange(size) + 0.5)
     values = np.stack([table, -table if two_sided else table], axis=1)
     values[np.concatenate([[0], np.floor(places - 1e-6), np.floor(places + 1e-6)]).astype(np.int64).clip(0)] = _OPEN
-    return values.ravel()
+    return values.ravel().astype(kind)
 
 
 def _shift_in_doubles(g: float) -> float:
@@ -237,6 +237,15 @@ def _coins(exponents: FloatArray, exact: Callable[[int], Fraction], generator: n
     return coins
 
 
+def _coin(x: Fraction, generator: np.random.Generator) -> bool:
+    """One such coin."""
+    word = _word(generator)
+    ahead = math.exp(-x) - (word + 0.5) * 2.0**-64
+    if abs(ahead) > _NEAR_PROBABILITY:
+        return ahead > 0
+    return _decided(word, 64, lambda E: _decimal(x) < E, generator)
+
+
 def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generator: np.random.Generator) -> Answer:
     """``answer(E)``, monotone, for E = -ln U, where `word` holds the first bits of U.
 
@@ -252,12 +261,17 @@ def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generato
                 least, most = map(answer, ends)
                 if least == most:
                     return least
-        word, bits = word << 64 | int(_words(1, generator)[0]), bits + 64
+        word, bits = word << 64 | _word(generator), bits + 64
 
 
 def _words(count: int, generator: np.random.Generator) -> IntArray:
     """Independent uniform 64-bit words, unsigned."""
     return generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
+
+
+def _word(generator: np.random.Generator) -> int:
+    """One of them."""
+    return int(generator.integers(0, 1 << 64, dtype=np.uint64))
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -285,7 +299,7 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
 
     def coin(power: int) -> bool:
         """True with probability x^power."""
-        return bool(exponential_coins(np.array([min(power * exponent, 1 << 62)]), generator)[0])
+        return _coin(Fraction(power * exponent, _ONE), generator)
 
     weights = [1, *(2 * width * m ** (j + 1) for j, width in enumerate(widths))]
     while True:

@@ -155,10 +155,13 @@ def symmetric_part(A: Terms) -> Terms:
 
 
 def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
-    """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
-    parts = (*terms(points), steps * step)
+    """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`.
+
+    `steps` are not kept.
+    """
+    parts = (*terms(points), np.multiply(steps, step, out=steps))
     with np.errstate(over="ignore"):
-        total: FloatArray = np.add(parts[0], parts[1], out=parts[1] if len(parts) == 2 else None)  # the last is ours
+        total: FloatArray = np.add(parts[0], parts[1], out=steps if len(parts) == 2 else None)
         for part in parts[2:]:
             total += part
     if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
@@ -166,7 +169,7 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
-    np.clip(total, -_LARGEST, _LARGEST, out=total)
+    np.maximum(np.minimum(total, _LARGEST, out=total), -_LARGEST, out=total)  # np.clip takes three times as long
     total += 0.0
     return total
 

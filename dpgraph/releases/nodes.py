@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import maximum_flow
 from dpgraph.bounds import nodes
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.tuning import NODES
+from dpgraph.tuning import COMMON, NODES
 from dpgraph.typing import FloatArray, IntArray
 
 #: Scores are multiples of this, or of a larger power of two if a double cannot hold them.
@@ -64,7 +64,7 @@ def release_truncated_tails(graph: Graph, call: Call) -> BlockTails:
     that the mean of a block gets noise that is less by its width. The price D^2/(2 epsilon) of a limit D is least, with
     the edges left out, where as many vertices are beyond D as this noise is in blocks of two degrees.
     """
-    choice, rest = call.split(NODES.choice_share, 1 - NODES.choice_share)
+    choice, rest = call.split(COMMON.share, 1 - COMMON.share)
     n, limits = graph.n_vertices, _limits(graph.n_vertices)
     flows = [twice_the_flow(graph.edge_counts(), graph.within, limit) for limit in limits]
     limit = limits[_chosen(flows, limits, [limit**2 / (2 * rest.epsilon) for limit in limits], choice)]

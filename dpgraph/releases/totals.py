@@ -95,9 +95,8 @@ def release_degree_tails(graph: Graph, call: Call) -> Released:
     k is 1, 2, ..., up to n - 1 or until noisy numbers show that the rest is 0
     (:func:`~dpgraph.bounds.count_intervals.wanted_tails`), which is post-processing of all of them.
     """
-    n = graph.n_vertices
-    counts = np.bincount(graph.edge_counts(), minlength=n)
-    tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
+    counts, tails = np.bincount(graph.edge_counts()), np.zeros(graph.n_vertices - 1)
+    tails[: counts.size - 1] = np.cumsum(counts[:0:-1])[::-1]
     bound = sensitivity.degree_tails()
     return call.release(Measurement("vertices of at least k edges", tails, l1=bound, unit=1.0, wanted=wanted_tails))
 

@@ -40,9 +40,9 @@ class Scripted:
     def __init__(self, *words):
         self.words = list(words)
 
-    def integers(self, low, high, size, dtype):
+    def integers(self, low, high, dtype, size=None):
         assert (low, high, dtype) == (0, 1 << 64, np.uint64)
-        return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype)
+        return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype) if size else self.words.pop(0)
 
 
 # --- coins -----------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
                 script = Scripted(word, *further)
                 coin = exact_sampling._coins(np.array([float(x)]), lambda _: x, script)[0]
                 low, high = uniform(word, 64, further, script)
-                assert coin == (high <= p) == (low < p)
+                assert coin == exact_sampling._coin(x, Scripted(word, *further)) == (high <= p) == (low < p)
                 assert len(script.words) == 2 or word in (jump, 0, 2**64 - 1), "no more bits than it takes"
 
 
@@ -122,7 +122,7 @@ def test_a_draw_is_that_of_exact_arithmetic_however_near_a_jump_it_is(rate, two_
 def test_a_table_of_draws_says_what_exact_arithmetic_does_of_the_least_and_the_largest_word_it_stands_for(rate):
     short = np.arange(1 << 16, dtype=np.uint64)
     for two_sided in (False, True):
-        table = exact_sampling._table(rate, two_sided)
+        table = exact_sampling._table(rate, two_sided, np.dtype(np.int64))
         told = table != exact_sampling._OPEN
         assert told.mean() > 0.98
         for rest in (0, 2**48 - 1):
@@ -147,9 +147,7 @@ def test_logarithms_are_as_good_as_is_assumed():
 @each("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE], parts=2)
 def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
     used = []
-    monkeypatch.setattr(
-        exact_sampling, "_two_sided", lambda count, rate, _: used.append(rate) or np.zeros(count, dtype=int)
-    )
+    monkeypatch.setattr(exact_sampling, "_in_blocks", lambda into, rate, _, *, two_sided: used.append(rate) or into)
     discrete_laplace(1, scale, rng(0))
     [rate] = used
     assert rate <= 1 / Fraction(scale)
@@ -177,9 +175,9 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
     """|y|/t + g is y^2 / (2 scale^2) + a constant, in rational numbers, for every y."""
     step, proposed, exponents = max(round(scale / 3), 1), [], []
 
-    def proposals(count, rate, generator):
+    def proposals(into, rate, generator, *, two_sided):
         proposed.append(rate)
-        return step * np.arange(count) * (-1) ** np.arange(count)
+        return step * np.arange(into.size) * (-1) ** np.arange(into.size)
 
     def accept(rounded, exact, generator):
         exponents.extend(exact(i) for i in range(rounded.size))
@@ -187,7 +185,7 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
         assert np.all(np.abs(np.exp(-rounded) - p) < 2.0**-41), "where doubles decide, they are good enough"
         return np.ones(rounded.size, dtype=bool)
 
-    monkeypatch.setattr(exact_sampling, "_two_sided", proposals)
+    monkeypatch.setattr(exact_sampling, "_in_blocks", proposals)
     monkeypatch.setattr(exact_sampling, "_coins", accept)
     draws = discrete_gaussian(20, scale, rng(0))
     [rate] = proposed

@@ -296,7 +296,7 @@ def _tap(patch: pytest.MonkeyPatch, touch: Touch) -> None:
         plain = np.asarray(named["noise"]).view(np.ndarray)
 
         def add(noise: np.ndarray) -> np.ndarray:
-            return original(**by_position(named | {"noise": noise}))
+            return original(**by_position(named | {"noise": np.array(noise)}))  # which is not kept
 
         output, source = add(plain), _running()
         if source is not None:
