@@ -34,8 +34,8 @@ from common import RESULTS, ResumableTable, markdown_table, slope
 
 #: What stands below the table.
 _OLDER = (
-    "Cuts of more than 10 million edges, and those with a killed worker from there on, were measured before sweeps had 250 and then 50 blocks (1,000 and 200 then): "
-    "they were not measured again."
+    "Cuts of more than 10 million edges, and of 10 million with a killed worker, were measured before sweeps had 250 "
+    "and then 50 blocks (1,000 and 200 then)."
 )
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
 SIZES = (1_000_000, 10_000_000, 30_000_000, 100_000_000)
