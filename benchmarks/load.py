@@ -1,7 +1,8 @@
 """Load: processor seconds, memory and exponents of private releases and of readers, from 10^3 to 10^7 vertices.
 
 Beside them what others compute without privacy: numpy's degrees, their distribution, igraph's Leiden and triangles,
-scipy's eigsh of the pairs that an embedding releases, and the readers of pandas, igraph and networkx. Every line is
+scipy's eigsh of the pairs that an embedding releases, and the readers of pandas, igraph and networkx. Where a graph is
+given as networkx's, both sides get it, and what stands beside is what a user of networkx calls. Every line is
 measured in a process of its own, on one thread, after compilation; graphs are made before, in other processes, and lie
 in a folder, so that peak memory is that of one graph and of the work on it. What an outcome is worth is looked up
 outside the clock, and igraph's graph is built there too. The columns of a ratio are measured one after the other. Lines
@@ -108,13 +109,46 @@ def floor(A: sparse.csr_array, draws: bool) -> Outcome:
     from dpgraph.privacy.exact_sampling import discrete_laplace
     from dpgraph.privacy.noise import noise_source
 
+    # Entries of a matrix may be fractions, which are protected: its degrees are released in steps of 2^-20.
     assert is_simple_graph(A.indptr, A.indices, A.data)
     degrees = np.diff(A.indptr)
     if draws:
-        degrees + discrete_laplace(degrees.size, 2.0, noise_source(None).generator)
+        degrees + discrete_laplace(degrees.size, 2.0**21, noise_source(None).generator)
     else:
         np.bincount(degrees)
     return str
+
+
+def sums_distribution(A: sparse.csr_array) -> Outcome:
+    """By the sums of rows, as anybody does who does not know how entries are stored."""
+    found = np.bincount(A.sum(axis=1).astype(np.int64))
+    return lambda: f"{found.size} degrees"
+
+
+def networkx_degrees(G: Any) -> Outcome:
+    dict(G.degree)
+    return str
+
+
+def networkx_histogram(G: Any) -> Outcome:
+    import networkx as nx
+
+    found = nx.degree_histogram(G)
+    return lambda: f"{len(found)} degrees"
+
+
+def networkx_triangles(G: Any) -> Outcome:
+    import networkx as nx
+
+    found = sum(nx.triangles(G).values()) // 3
+    return lambda: f"{found} triangles"
+
+
+def networkx_louvain(G: Any) -> Outcome:
+    import networkx as nx
+
+    found = nx.community.louvain_communities(G, seed=0)
+    return lambda: f"{len(found)} found"
 
 
 def distribution(A: sparse.csr_array) -> Outcome:
@@ -252,7 +286,8 @@ def read_networkx(path: Path) -> Outcome:
     return lambda: f"{found.number_of_edges():,} edges"
 
 
-#: Method -> kind of graph, callable of the graph or of the path of its file, and the largest n.
+#: Method -> kind of graph, and of which package it is if not scipy's, callable of the graph or of the path of its file,
+#: and the largest n.
 METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
     "embedding": ("cut", partial(embedding, delta=DELTA), 10**7),
     "eigsh, 2 pairs": ("cut", partial(eigenpairs, pairs=2), 10**7),
@@ -267,14 +302,23 @@ METHODS: dict[str, tuple[str, Callable[[Any], Outcome], int]] = {
     "degrees, floor": ("cut", partial(floor, draws=True), 10**7),
     "distribution": ("cut", distribution, 10**7),
     "numpy distribution": ("cut", numpy_distribution, 10**7),
+    "sums, distribution": ("cut", sums_distribution, 10**7),
     "distribution, floor": ("cut", partial(floor, draws=False), 10**7),
+    "degrees of networkx": ("cut as networkx", degrees, 10**5),
+    "dict(G.degree)": ("cut as networkx", networkx_degrees, 10**5),
+    "distribution of networkx": ("cut as networkx", distribution, 10**5),
+    "networkx.degree_histogram": ("cut as networkx", networkx_histogram, 10**5),
     "cut, eps 1": ("cut", partial(cut, epsilon=1.0), 10**7),
     "cut, eps 4": ("cut", partial(cut, epsilon=4.0), 10**7),
     "spectral cut": ("cut", spectral_cut, 10**7),
     "communities": ("blocks", communities, 10**7),
-    "igraph Leiden": ("blocks", leiden, 10**6),
+    "igraph Leiden": ("blocks as igraph", leiden, 10**6),
+    "communities of networkx": ("blocks as networkx", communities, 10**4),
+    "networkx Louvain": ("blocks as networkx", networkx_louvain, 10**4),
     "triangles": ("blocks", triangles, 10**6),
-    "igraph triangles": ("blocks", igraph_triangles, 10**6),
+    "igraph triangles": ("blocks as igraph", igraph_triangles, 10**6),
+    "triangles of networkx": ("blocks as networkx", triangles, 10**5),
+    "networkx.triangles": ("blocks as networkx", networkx_triangles, 10**5),
     "synthetic graph": ("blocks", synthetic, 10**5),
     "read_sparse": ("lines", read_sparse, 10**7),
     "pandas.read_csv": ("lines", read_pandas, 10**7),
@@ -298,11 +342,20 @@ BESIDE = {
     "triangles": "igraph triangles",
     "degrees, floor": "numpy degrees",
     "distribution, floor": "numpy distribution",
+    "degrees of networkx": "dict(G.degree)",
+    "distribution of networkx": "networkx.degree_histogram",
+    "communities of networkx": "networkx Louvain",
+    "triangles of networkx": "networkx.triangles",
     "read_sparse": "pandas and scipy",
     "pandas.read_csv": "pandas and scipy",
     "igraph Read_Edgelist": "pandas and scipy",
     "read_edgelist": "networkx.read_edgelist",
 }
+
+
+#: Method -> a harder and a fairer one that its time is compared with as well.
+FLOOR = {"degrees": "degrees, floor", "distribution": "distribution, floor"}
+SUMS = {"distribution": "sums, distribution", "distribution, floor": "sums, distribution"}
 
 
 def as_igraph(A: sparse.csr_array) -> Any:
@@ -312,20 +365,27 @@ def as_igraph(A: sparse.csr_array) -> Any:
     return igraph.Graph(n=A.shape[0], edges=np.column_stack(upper.coords))
 
 
+def as_networkx(A: sparse.csr_array) -> Any:
+    from dpgraph.linalg.edges import to_networkx
+
+    return to_networkx(A, range(A.shape[0]))
+
+
 def measure(method: str, n: int) -> dict[str, object]:
     """One line, in this process."""
     from dpgraph.compiled import no_python
 
-    kind, run, _ = METHODS[method]
+    whole, run, _ = METHODS[method]
+    kind, _, package = whole.partition(" as ")
 
     def given(n: int) -> Any:
         if kind == "lines":
             return stored(kind, n)
         A = sparse.csr_array(sparse.load_npz(stored(kind, n)))
-        return as_igraph(A) if run in (leiden, igraph_triangles) else A
+        return {"igraph": as_igraph, "networkx": as_networkx}.get(package, lambda A: A)(A)
 
     with no_python():
-        run(given(SMALL))
+        run(given(1_000 if package == "networkx" else SMALL))
     graph = given(n)
     times: list[float] = []
     while len(times) < 2 or (sum(times) < ENOUGH and len(times) < MOST_CALLS):
@@ -361,8 +421,8 @@ def add_lines(table: ResumableTable, largest: int) -> None:
             if n > min(largest, most) or (method, str(n)) in table.rows:
                 continue
             for size in (SMALL, n):
-                if not stored(kind, size).exists():
-                    in_own_process("--make", kind, "--n", str(size))
+                if not stored(kind.partition(" ")[0], size).exists():
+                    in_own_process("--make", kind.partition(" ")[0], "--n", str(size))
             row = dict.fromkeys(COLUMNS, "") | {"method": method, "n": n}
             row |= in_own_process("--method", method, "--n", str(n))
             print(row, flush=True)
@@ -372,14 +432,18 @@ def add_lines(table: ResumableTable, largest: int) -> None:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
+def times(row: Row, beside: Row | None) -> str:
+    """How many times as long a line takes as another one."""
+    both = beside and row["processor_seconds"] and beside["processor_seconds"]
+    return f"{float(row['processor_seconds']) / float(beside['processor_seconds']):.2f}" if both else ""
+
+
 def summary(rows: dict[tuple[str, ...], Row]) -> str:
     """Both tables: every line with its ratio, and exponents in the number of edges."""
     lines, exponents, order = [], [], list(METHODS)
     for (method, n), row in sorted(rows.items(), key=lambda item: (int(item[0][1]), order.index(item[0][0]))):
-        beside = rows.get((BESIDE.get(method, ""), n))
-        both = beside and row["processor_seconds"] and beside["processor_seconds"]
-        ratio = f"{float(row['processor_seconds']) / float(beside['processor_seconds']):.2f}" if both else ""
-        cells = (row["processor_seconds"], row["peak_MB"], ratio, row["outcome"], row["load_average"])
+        ratios = (times(row, rows.get((others.get(method, ""), n))) for others in (BESIDE, SUMS, FLOOR))
+        cells = (row["processor_seconds"], row["peak_MB"], *ratios, row["outcome"], row["load_average"])
         lines.append((method, f"{int(n):,}", f"{int(row['edges'] or 0):,}", *cells))
     for method in METHODS:
         lines_of = [row for row in rows.values() if row["method"] == method and row["processor_seconds"]]
@@ -390,7 +454,8 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
                 for column in ("processor_seconds", "peak_MB")
             )
             exponents.append((method, *(f"{power:.2f}" for power in powers), f"{int(own[-1]['n']):,}"))
-    header = ("method", "vertices", "edges", "processor s", "peak MB", "ratio", "outcome", "load average")
+    sizes = ("method", "vertices", "edges", "processor s", "peak MB")
+    header = (*sizes, "ratio", "to sums of rows", "to the floor", "outcome", "load average")
     return "\n".join(
         [
             "# Load\n",
@@ -399,11 +464,16 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
             "of the same size: eigsh with as many pairs, numpy, igraph (whose graph is built outside the clock), or, "
             "for readers, the same matrix made by pandas and scipy. Up to 100,000 vertices a call is repeated, and "
             "the median counts. *Floor*: what no release can do without, which is a look at every entry, whether the "
-            "matrix is that of a graph, degrees, and exact noise; `bincount(diff(indptr))` looks at no entry. Above "
-            "it, what does not grow with the graph counts most at 1,000 vertices: arguments, a key for the noise, the "
-            "ledger (.2 to .3 ms), and the smoothing of a distribution. A cut sets the blocks of a sweep one after "
+            "matrix is that of a graph, degrees, and exact noise. `numpy distribution` is `bincount(diff(indptr))`, "
+            "which looks at no entry: the floor alone is ten to thirty times that. So ratios are also to "
+            "`bincount(A.sum(axis=1))`, and to the floor. Of 1,000 vertices the floor of degrees is several times the "
+            "sums of rows too: a key for the noise and a thousand numbers of 64 random bits take longer. Above the "
+            "floor, what does not grow with the graph counts most at 1,000 vertices: arguments, the debit, the "
+            "ledger (.1 to .2 ms), and the smoothing of a distribution. A cut sets the blocks of a sweep one after "
             "another, 250 in the first and 50 in the others, each of them a release; an embedding of rank 1 computes "
-            "posterior means of its rows under a mixture of 200 laws, four times. "
+            "posterior means of its rows under a mixture of 200 laws, four times. A count of triangles also needs the "
+            "most common neighbours of two vertices. *Of networkx*: the same functions, and what stands beside them, "
+            "get a networkx graph; networkx reads off the degrees without a look at an edge. "
             "Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 for embeddings but the pure one, and for "
             "cuts. Made by `benchmarks/load.py`.\n",
             markdown_table(header, lines),

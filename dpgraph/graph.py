@@ -117,11 +117,16 @@ class Graph:
 
     def multiply_rows(self, rows: IntArray, block: FloatArray, centre: float = 0.0) -> FloatArray:
         """Rows ``rows`` of the product with an ``(n, k)`` array, `centre` being subtracted at its rows that are set."""
-        return row_products(SomeRows.of(self.adjacency, rows), block, centre)
+        return row_products(self._rows(rows), block, centre)
 
     def count_rows(self, rows: IntArray, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight of the edges of ``rows`` to each of `count` labels; -1 is none."""
-        return row_counts(SomeRows.of(self.adjacency, rows), labels, count)
+        return row_counts(self._rows(rows), labels, count)
+
+    def _rows(self, rows: IntArray) -> SomeRows:
+        """Where the entries of some rows are. Weights that are all 1 are not read one by one."""
+        found = SomeRows.of(self.adjacency, rows)
+        return found._replace(weights=found.weights[:1]) if self.simple else found
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""

@@ -191,7 +191,9 @@ class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
-    width_share: float = 0.1  # Share of epsilon for each published width; their precision makes intervals narrow
+    # Shares of epsilon for the one width of a pattern, and for each of two; their precision makes intervals narrow
+    width_shares: tuple[float, float] = (0.15, 0.1)
+    floor_weight: float = 3.0  # For intervals a width below the floor is so many times as likely as one above; >= 1
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,6 @@ class Densest:
 class Similarities:
     """Similarities of vertices: fitted to fb100-Caltech36 and email-Eu-core (benchmarks/similarities.py)."""
 
-    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
     products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
 
 

@@ -1,13 +1,14 @@
 r"""Intervals of released counts, and of quotients of two, from the public laws of their noise.
 
 The noise of a ladder and of smooth sensitivity depends on widths c that are private. They were released as well, by
-ladders, as C. Each width is the larger of a floor and of a number u of which nothing is known: any u >= 0 is as likely
-as any other. So widths have a law given C, in proportion to the probability of C at c, and noise given C is a mean over
-this law. An interval holds what this noise exceeds with the probability that is asked for.
+ladders, as C. Each width is the larger of a floor and of a number u of which little is known: any u above the floor is
+as likely as any other, and three times the density counts below it. So widths have a law given C, in proportion to the
+probability of C at c, and noise given C is a mean over this law. An interval holds what this noise exceeds with the
+probability that is asked for.
 
 Where nothing is at the floor, c is a location and C one with noise of a known law, so that the interval is exact in
 repeated releases too, as far as the noise of the count is in proportion to c. What this leaves is in
-docs/counts-theory.md, "Intervals": 94 to 97 % at 95 %, and more where the widths of a graph are at their floor.
+docs/counts-theory.md, "Intervals".
 """
 
 import math
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpgraph.bounds.ladder import RATE_BITS, local_growth, smooth_scales
+from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray
 
 #: The probability that a number which is not 0 is not released.
@@ -25,6 +27,8 @@ MISSED = 1e-10
 Noise = Mapping[str, Any]
 #: Grid of widths: from one to the next by this factor, up to those that are less likely by this one.
 _STEP, _UNLIKELY = 1.05, 1e-5
+#: Weight of widths that no graph has, beside those that one may have: never 0, so that some are left.
+_IMPOSSIBLE = 1e-9
 #: Places at which the noise of one count is rounded up before that of the other is added.
 _PLACES = 128
 #: Relative allowance for floating point.
@@ -64,7 +68,7 @@ def half_width(noise: Noise, miss: float) -> float:
     low, high = -1, 1
     while tails(noise, widths, np.array([float(high)]))[0] >= miss:
         low, high = high, 2 * high
-    while high - low > max(1, high >> 20):
+    while high - low > max(1, high >> 12):
         middle = (low + high) // 2
         low, high = (middle, high) if tails(noise, widths, np.array([float(middle)]))[0] >= miss else (low, middle)
     return float(high)
@@ -178,12 +182,14 @@ def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:
 def likely_widths(noise: Noise) -> Widths:
     """Widths on a grid from their floor on, the last one first: how likely what was released makes each of them."""
     values, weights = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
-    floor = noise.get("floor", 1)  # results of older files do not say it
+    floor = noise.get("floor", 1)  # results of older files do not say it, nor whether c_0 <= c_1^2
     for j in reversed(range(len(noise.get("exponents", ())) - 1)):
         rate = noise["exponents"][j + 1] / 2.0**RATE_BITS
         released, least = noise["widths"][j], floor * noise["widths"][j + 1]
+        below_square = j == 0 and noise.get("below_square", False)
         parts = [
-            _given(released, least, floor * c[0], c, rate, weight) for c, weight in zip(values.T, weights, strict=True)
+            _given((released, least), (floor * c[0], c[0] ** 2 if below_square else math.inf), c, rate, weight)
+            for c, weight in zip(values.T, weights, strict=True)
         ]
         later = np.repeat(values[:2], [own.size for own, _ in parts], axis=1)
         values = np.vstack([np.concatenate([own for own, _ in parts]), later])
@@ -194,17 +200,19 @@ def likely_widths(noise: Noise) -> Widths:
 
 
 def _given(
-    released: int, least: int, floor: float, later: FloatArray, rate: float, weight: float
+    published: tuple[int, int], limits: tuple[float, float], later: FloatArray, rate: float, weight: float
 ) -> tuple[FloatArray, FloatArray]:
     """Widths from a floor on of which one was released with these later widths, and how likely they are.
 
-    What was released below `least` was published as that. All numbers below the floor are in the weight of the first.
+    `published` is what was released, or `least` where that is below it. `limits` are the floor, whose weight is that of
+    all numbers below it, and the largest width that is possible.
     """
-    following = later[:, None]
+    (released, least), (floor, most), following = published, limits, later[:, None]
     reach = float(rung_ends(following, np.array([-math.log(_UNLIKELY) / rate]))[0])
     count = math.ceil(math.log(max(released + reach, floor + 1) / floor) / math.log(_STEP))
     ends = np.unique(np.floor(floor * _STEP ** np.arange(count + 1.0)))
-    own, prior = np.append(floor, (ends[:-1] + ends[1:]) / 2), np.append(floor, np.diff(ends))
+    own = np.append(floor, (ends[:-1] + ends[1:]) / 2)
+    prior = np.append(COUNTS.floor_weight * floor, np.where(own[1:] > most, _IMPOSSIBLE, 1.0) * np.diff(ends))
     above = own - released
     if released > least:
         likely = np.exp(-rate * (rungs_within(following, np.abs(above) - 1) + (above != 0)))

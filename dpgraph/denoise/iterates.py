@@ -59,22 +59,21 @@ class FieldTracker:
         self.mean = np.zeros((degrees.size, columns))
         self.variance = degrees.copy()
 
-    def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
-        """Update `rows` with the released `fields`, shape (len(rows), columns)."""
-        moved = self._clock - self._last[rows]
-        predicted = self.variance[rows] + self._degrees[rows] * moved
+    def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> FloatArray:
+        """Update `rows` with the released `fields`, shape (len(rows), columns).
+
+        Returned is the posterior mean over the posterior standard deviation, of the same shape.
+        """
+        mean, predicted = self.mean[rows], self.variance[rows] + self._degrees[rows] * (self._clock - self._last[rows])
         gain = predicted / (predicted + noise_variance)
-        self.mean[rows] += gain[:, None] * (fields - self.mean[rows])
-        self.variance[rows] = predicted * (1 - gain)
-        self._last[rows] = self._clock
+        mean += gain[:, None] * (fields - mean)
+        variance = predicted * (1 - gain)
+        self.mean[rows], self.variance[rows], self._last[rows] = mean, variance, self._clock
+        return np.asarray(mean / np.sqrt(np.maximum(variance, 1e-12))[:, None])
 
     def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
         self._clock += float((self._share[rows] * np.einsum("ij,ij->i", change, change)).sum())
-
-    def signal_to_noise(self, rows: IntArray) -> FloatArray:
-        """Posterior mean over posterior standard deviation, shape (len(rows), columns)."""
-        return self.mean[rows] / np.sqrt(np.maximum(self.variance[rows], 1e-12))[:, None]
 
 
 # --- how rows answer --------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 #: Swaps that are tried for each end of an edge, and at most; how often one looks for an edge to the right community.
-_SWAPS, _MOST, _LOOKS = 16, 64 * 10**5, 10
+_SWAPS, _MOST, _LOOKS = 40, 64 * 10**5, 10
 #: The sum of squared relative errors of a graph that is near enough.
 _NEAR = 4e-4
 #: Of all ends of edges, so many have a degree that counts in full.

@@ -59,13 +59,19 @@ def _add_products(
     centre: float,
     found: FloatArray,
 ) -> None:
+    many = weights.size > 1
     for i in range(starts.size):
-        for k in range(starts[i], ends[i]):
-            here, weight, less = X[columns[k]], weights[k if weights.size > 1 else 0], 0.0
-            if centre != 0.0 and here.any():
-                less = centre
-            for c in range(here.size):
-                found[i, c] += weight * (here[c] - less)
+        for c in range(X.shape[1]):
+            total = 0.0
+            for k in range(starts[i], ends[i]):
+                place = np.uint64(k)  # unsigned: a negative place would be looked for
+                total += (weights[place] if many else weights[0]) * X[np.uint64(columns[place]), c]
+            found[i, c] += total
+        total = 0.0
+        for k in range(starts[i], ends[i] if centre != 0.0 else starts[i]):
+            if X[columns[k]].any():
+                total += weights[k] if many else weights[0]
+        found[i] -= centre * total
 
 
 @njit()
@@ -77,11 +83,13 @@ def _add_counts(
     labels: NDArray[np.integer],
     found: FloatArray,
 ) -> None:
+    many = weights.size > 1
     for i in range(starts.size):
         for k in range(starts[i], ends[i]):
-            label = labels[columns[k]]
+            place = np.uint64(k)
+            label = labels[np.uint64(columns[place])]
             if label >= 0:
-                found[i, label] += weights[k if weights.size > 1 else 0]
+                found[i, label] += weights[place] if many else weights[0]
 
 
 @njit()

@@ -169,7 +169,7 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
-    np.clip(total, -_LARGEST, _LARGEST, out=total)
+    np.maximum(np.minimum(total, _LARGEST, out=total), -_LARGEST, out=total)  # np.clip takes three times as long
     total += 0.0
     return total
 

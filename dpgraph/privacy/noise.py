@@ -217,9 +217,9 @@ class NoiseSource:
         generator, ahead = self.generator, self._ahead
         if scale != ahead.scale or size > ahead.left + ahead.draws.size:
             return exact.discrete_laplace(size, scale, generator).reshape(shape)
-        if size > ahead.draws.size:
-            ahead.draws = exact.discrete_laplace(min(max(size, _AT_ONCE), ahead.left), scale, generator)
-            ahead.left -= ahead.draws.size
+        if (lacking := size - ahead.draws.size) > 0:
+            more = exact.discrete_laplace(min(max(lacking, _AT_ONCE), ahead.left), scale, generator)
+            ahead.draws, ahead.left = np.append(ahead.draws, more), ahead.left - more.size
         found, ahead.draws = ahead.draws[:size], ahead.draws[size:]
         return found.reshape(shape)
 
@@ -258,8 +258,8 @@ class QueryNoise:
 
     def read(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release one more query of `rows`: `values`, rounded to the grid, plus noise."""
-        self._left[rows] -= 1
-        if (self._left[rows] < 0).any():
+        self._left[rows] = left = self._left[rows] - 1
+        if left.min(initial=0) < 0:
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
         if not np.array_equal(self._next[: rows.size], rows):
             return self._release(values, self._noise(rows))

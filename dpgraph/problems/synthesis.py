@@ -29,7 +29,7 @@ from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
 
-#: No labels are found again on twins of more edges than that, and elsewhere so often on each twin.
+#: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin.
 _MOST_REHEARSED, _REHEARSALS = 10**6, 2
 #: No modularity is wanted that is larger than that.
 _MOST_WANTED = 0.9
@@ -145,28 +145,54 @@ def private_synthetic_graph(  # noqa: PLR0913
         min(max(release_clustering(subgraphs, of_clustering) / max(facts.n, 1), 0.0), 1.0),
         min(max(release_assortativity(graph, roots, of_pairs) / max(roots.variance * edges, 1.0), -1.0), 1.0),
     )
-    model = fit_model(graph.nodes, blocks, goals, call)
-    if edges > _MOST_REHEARSED:
+    model, twin = fit_model(graph.nodes, blocks, goals, call)
+    if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
         return model
 
-    def again(twin: sparse.csr_array) -> IntArray:
+    def again(A: sparse.csr_array) -> IntArray:
         public = call.on_public_data(asked.epsilon)
-        return release_with_edges(Graph(twin, graph.nodes), public, asked, edges)[0].labels
+        return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
-    return strengthened(model, again, call.generator)
+    return strengthened(model, twin, again, call.generator)
 
 
-def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> PrivateGraphModel:
-    """A model by released degrees, labels, weights between communities, and counts."""
-    tightness = fit_tightness(*blocks, goals.triangles, call.generator)
+def fit_model(
+    nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call
+) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
+    """A model by released degrees, labels, weights between communities, and counts, and a twin if one was drawn."""
     counts = int(goals.triangles), goals.clustering, goals.assortativity
-    return PrivateGraphModel(
-        nodes, blocks.labels, blocks.degrees, blocks.edges, *counts, math.nan, tightness, 1, 0.0, call.report()
+    model = PrivateGraphModel(
+        nodes, blocks.labels, blocks.degrees, blocks.edges, *counts, math.nan, 0.0, 1, 0.0, call.report()
     )
+    return _tightened(model, call.generator)
+
+
+def _tightened(
+    model: PrivateGraphModel, generator: np.random.Generator
+) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
+    """With the least groups for its triangles: none if swaps alone make them, as on this twin; groups blur labels.
+
+    Communities that are split at random have groups: the labels are not what Louvain's method finds, and groups are.
+    """
+    if model.parts == 1 and int(model.degrees.sum()) <= 2 * _MOST_REHEARSED:
+        loose = replace(model, tightness=0.0)
+        twin = loose.adjacency(generator)
+        if _held(loose, twin) >= 1 - SHORT:
+            return loose, twin
+    blocks = stronger(model.blocks, model.parts, model.strength, generator)
+    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator)), None
+
+
+def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
+    """Triangles of a twin over those wanted."""
+    return Subgraphs(twin.indptr, twin.indices).count("triangle") / max(model.triangles, 1)
 
 
 def strengthened(
-    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
+    model: PrivateGraphModel,
+    twin: sparse.csr_array | None,
+    again: Callable[[sparse.csr_array], IntArray],
+    generator: np.random.Generator,
 ) -> PrivateGraphModel:
     """A model on whose twins the same mechanism finds labels as good as those of the private graph, by a rehearsal.
 
@@ -175,36 +201,38 @@ def strengthened(
     strong that twins lack triangles is not taken.
     """
     own = modularity_of(sparse.csr_array(ends_of(model.block_weights)), 1.0)
-    best, kept, reached = _rehearsed(model, again, generator)
+    best, kept, reached = _rehearsed(model, twin, again, generator)
     model = replace(model, modularity=best)
     if not 0 < kept < own:
         return model
-    strong = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
-    larger, more, enough = _rehearsed(strong, again, generator)
+    strong, twin = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
+    larger, more, enough = _rehearsed(strong, twin, again, generator)
     if more > own:
-        strong = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
+        strong, _ = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
     return strong if enough >= min(reached, 1 - SHORT) else model
 
 
 def _rehearsed(
-    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
+    model: PrivateGraphModel,
+    twin: sparse.csr_array | None,
+    again: Callable[[sparse.csr_array], IntArray],
+    generator: np.random.Generator,
 ) -> tuple[float, float, float]:
     """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
-    twin = model.adjacency(generator)
+    A = model.adjacency(generator) if twin is None else twin
     best, *kept = (
-        modularity_of(sums_between(twin, labels), 1.0)
-        for labels in (louvain(twin, 1.0, generator, runs=1), *(again(twin) for _ in range(_REHEARSALS)))
+        modularity_of(sums_between(A, labels), 1.0)
+        for labels in (louvain(A, 1.0, generator, runs=1), *(again(A) for _ in range(_REHEARSALS)))
     )
-    triangles = Subgraphs(twin.indptr, twin.indices).count("triangle")
-    return best, sum(kept) / _REHEARSALS, triangles / max(model.triangles, 1)
+    return best, sum(kept) / _REHEARSALS, _held(model, A)
 
 
-def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> PrivateGraphModel:
-    """A model whose communities have this modularity."""
+def _with_modularity(
+    model: PrivateGraphModel, wanted: float, generator: np.random.Generator
+) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
+    """A model whose communities have this modularity, and a twin if one was drawn."""
     parts, strength = strength_for(model.block_weights, wanted)
-    blocks = stronger(model.blocks, parts, strength, generator)
-    tightness = fit_tightness(*blocks, model.triangles, generator)
-    return replace(model, modularity=wanted, tightness=tightness, parts=parts, strength=strength)
+    return _tightened(replace(model, modularity=wanted, parts=parts, strength=strength), generator)
 
 
 def assigned_degrees(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

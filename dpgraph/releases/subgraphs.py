@@ -14,7 +14,7 @@ from dpgraph.bounds import ladder
 from dpgraph.distributed.graph import DistributedGraph
 from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
-from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.linalg.subgraphs import BELOW_SQUARE, ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
 
@@ -40,7 +40,7 @@ def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
     """Refuse an epsilon of which the share of a pattern has a part that is too small for a release."""
     for pattern, share in shares.items():
         order = ORDERS[pattern]
-        part = min(1 - order * COUNTS.width_share, COUNTS.width_share if order else 1.0)
+        part = min(1 - order * _width_share(order), _width_share(order) if order else 1.0)
         ladder.check_counts(epsilon * share * part * _ROUNDED)
 
 
@@ -53,7 +53,7 @@ def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> Release
     widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
     part = _count_part(call, ORDERS[pattern])
     value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
-    return ReleasedCount(value, _law("ladder", call, published, (exponent, *exponents)))
+    return ReleasedCount(value, _law("ladder", pattern, call, published, (exponent, *exponents)))
 
 
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
@@ -64,7 +64,7 @@ def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call
     # The line is in units of the smooth sensitivity.
     part.scale(f"{pattern} count", part.epsilon / ladder.smooth_shift_epsilon(part.epsilon), law="Cauchy")
     value = part.noise.cauchy(subgraphs.count(pattern), scale, ladder.SCALE_BITS)
-    return ReleasedCount(value, _law("Cauchy", call, published, (0, *exponents)) | {"epsilon": part.epsilon})
+    return ReleasedCount(value, _law("Cauchy", pattern, call, published, (0, *exponents)) | {"epsilon": part.epsilon})
 
 
 def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
@@ -86,8 +86,9 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})
 
 
-def _law(name: str, call: Call, widths: tuple[int, ...], exponents: tuple[int, ...]) -> dict[str, Any]:
-    return {"law": name, "widths": widths, "floor": _floor(call), "exponents": exponents}
+def _law(name: str, pattern: str, call: Call, widths: tuple[int, ...], exponents: tuple[int, ...]) -> dict[str, Any]:
+    law: dict[str, Any] = {"law": name, "widths": widths, "floor": _floor(call), "exponents": exponents}
+    return law | ({"below_square": True} if pattern in BELOW_SQUARE else {})
 
 
 def _floor(call: Call) -> int:
@@ -96,7 +97,11 @@ def _floor(call: Call) -> int:
 
 def _count_part(call: Call, order: int) -> Call:
     """What the widths leave to the count."""
-    return call.part(1 - order * COUNTS.width_share)
+    return call.part(1 - order * _width_share(order))
+
+
+def _width_share(order: int) -> float:
+    return COUNTS.width_shares[order > 1]
 
 
 def _raised_and_released(
@@ -107,7 +112,7 @@ def _raised_and_released(
     widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
     found: list[tuple[int, int]] = []
     for j in range(order):
-        part = call.part(COUNTS.width_share)
+        part = call.part(_width_share(order))
         found.append(_on_ladder(f"{pattern}, width {j}", widths[j], widths[j + 1 :], floor, part))
     published = ladder.raised_widths((*(value for value, _ in found), 1), floor)
     return widths, published, tuple(exponent for _, exponent in found)

@@ -25,9 +25,10 @@ class PrivateCounts(TableResult):
         (inf).
     noise : dict of str to dict
         The law of the noise of each count: ``law`` ("ladder", "Cauchy" or "Laplace"), and its public parameters:
-        released ``widths`` and their ``floor``, ``exponents`` of the ladders of the count and of its widths in units of
-        2**-40, ``scale``, ``epsilon`` (see :mod:`dpgraph.bounds.ladder`), and the limit ``edges_of_a_vertex`` beyond
-        which edges were left out (``adjacency="node"``).
+        released ``widths`` and their ``floor``, ``below_square`` where the first width is at most the square of the
+        second, ``exponents`` of the ladders of the count and of its widths in units of 2**-40, ``scale``, ``epsilon``
+        (see :mod:`dpgraph.bounds.ladder`), and the limit ``edges_of_a_vertex`` beyond which edges were left out
+        (``adjacency="node"``).
     mechanism : str
         The strategy.
     privacy : PrivacyReport
@@ -48,7 +49,7 @@ class PrivateCounts(TableResult):
         """An interval, not below 0, that holds the exact count with probability `level`.
 
         Exactly so in the mean over widths of the noise, of which only noisy ones are known; for a given graph at
-        95 % mostly with 94 to 97 %, and more where an edge adds little (docs/counts-theory.md, "Intervals").
+        95 % mostly with 93 to 97 %, and more where an edge adds little (docs/counts-theory.md, "Intervals").
         Where edges beyond a limit were left out it has no upper end: how many they are is not published.
 
         Raises

@@ -178,7 +178,7 @@ def test_cauchy_noise_of_smooth_sensitivity_loses_no_more_than_epsilon(epsilon, 
 def coverage(width, epsilon, level=0.95):
     """How often the interval of a triangle-like count of this raised width holds it, by both laws, without a draw."""
     floor = math.ceil(8 / epsilon)
-    exponents = [ladder.rung_exponent(share * epsilon, order, floor) for share, order in ((0.9, 1), (0.1, 0))]
+    exponents = [ladder.rung_exponent(share * epsilon, order, floor) for share, order in ((0.85, 1), (0.15, 0))]
     count, published = (exponent / 2.0**40 for exponent in exponents)
     held = 0.0
     ends = np.unique(np.rint(np.concatenate([[floor], np.geomspace(floor, width + 12 / published, 160)[1:]])))
@@ -197,13 +197,13 @@ def laplace_below(k, rate):
     return 0.0 if k == -np.inf else x**-k / (1 + x) if k < 0 else 1 - x ** (k + 1) / (1 + x)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
-def test_intervals_miss_three_to_seven_per_cent_from_three_floors_on_and_less_below(epsilon):
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_intervals_hold_the_count_in_93_to_97_per_cent_whatever_its_width(epsilon):
     """Exact for one unknown width; what is at its floor cannot be told from what is above, within its noise."""
     floor = math.ceil(8 / epsilon)
     held = {times: coverage(times * floor, epsilon) for times in (1, 2, 3, 5, 20)}
-    assert all(0.935 <= held[times] <= 0.97 for times in (3, 5, 20)), held
-    assert 0.95 <= held[2] < held[1] < 0.998, held
+    assert all(0.93 <= found <= 0.97 for times, found in held.items() if times > 1), held
+    assert held[1] <= (0.98 if floor > 2 else 0.996), held  # with a floor of 2 noise is a few whole numbers
 
 
 def released_interval(widths, epsilon, generator, level=0.95):

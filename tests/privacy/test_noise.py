@@ -14,7 +14,7 @@ from scipy import stats
 
 from dpgraph.exceptions import InvalidGraphError
 from dpgraph.privacy import noise as noise_module
-from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.noise import _AT_ONCE, noise_source
 from tests.about import each
 
 #: Every statistical test below fails a correct sampler with at most this probability; seeded ones never change.
@@ -154,6 +154,12 @@ def test_no_laplace_draw_is_handed_out_twice(rng, expected):
     draws = np.concatenate([source.laplace_on_grid(np.zeros(size), 1.0, 1e12 / 2**13) for size in sizes])
     assert draws.size == sum(sizes)
     assert np.unique(draws).size >= draws.size - 3, "of a law as wide as this, equal draws are rare"
+
+
+def test_laplace_numbers_that_are_left_of_those_drawn_ahead_are_handed_out_with_the_last_ones():
+    source, sizes = noise_source(None), (_AT_ONCE - 4, 14)
+    source.expect_laplace(sum(sizes), 1.0, 1e6)
+    assert [source.laplace_on_grid(np.zeros(size), 1.0, 1e6).size for size in sizes] == list(sizes)
 
 
 @SOURCES

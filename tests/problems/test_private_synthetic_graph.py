@@ -3,11 +3,13 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import isotonic_regression
 
 import dpgraph
 from dpgraph.denoise.block_model import draw_graph
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
+from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.swaps import Goals, Roots, swapped
 from dpgraph.linalg.subgraphs import Subgraphs
 
@@ -150,6 +152,28 @@ def test_twins_have_the_modularity_that_noise_took_from_the_labels():
     assert labels < 0.8 * exact
     assert abs(drawn - exact) < 0.5 * (exact - labels)
     assert model.modularity == pytest.approx(exact, abs=0.5 * (exact - labels))
+
+
+def clustered(seed):
+    """Five groups, whose edges are moved so that they close triangles."""
+    A = nx.to_numpy_array(nx.random_partition_graph([70] * 5, 0.35, 0.03, seed=seed))
+    rng = np.random.default_rng(seed)
+    for _ in range(1500):
+        a, b = rng.choice(np.flatnonzero(A[rng.integers(len(A))]), 2, replace=False)
+        if not A[a, b]:
+            x = rng.choice(np.flatnonzero(A[a]))
+            A[a, x] = A[x, a] = 0
+            A[a, b] = A[b, a] = 1
+    return sparse.csr_array(A)
+
+
+def test_drawn_graphs_return_the_released_communities_as_swaps_make_the_triangles_without_groups():
+    model = dpgraph.private_synthetic_graph(clustered(2), epsilon=2.0, rng=2)
+    twin = model.adjacency(1)
+    assert model.tightness == 0.0
+    assert Subgraphs(twin.indptr, twin.indices).count("triangle") >= 0.95 * model.triangles
+    again = np.unique(louvain(twin, 1.0, np.random.default_rng(0)) * 100 + model.labels, return_counts=True)[1]
+    assert np.sort(again)[-len(model.block_weights) :].sum() >= 0.9 * len(model.labels)
 
 
 def test_a_lone_vertex_of_many_edges_is_believed_where_it_stands_out_of_the_noise():

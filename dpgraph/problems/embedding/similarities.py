@@ -6,14 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.block_model import draw_graph
 from dpgraph.denoise.iterates import shrunken_degrees
+from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import too_dear
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Answers are taken where the noise of the question would have to be beyond so many of its scales to say so wrongly.
 _SURE = 3.0
+#: Rank of what answers say: more takes longer, and finds no less.
+_ANSWERS_RANK = 32
 
 
 @private_function
@@ -95,9 +100,9 @@ def private_node_similarities(  # noqa: PLR0913
     weighted graph max_weight d_i stands for the squared length, which it bounds: similarities are then too small rather
     than too large.
 
-    *Small budgets.* Similarities are means of those of the private matrix and of those that the private degrees alone
-    expect, by how much the noise of randomized response leaves of the second eigenvector: where it leaves nothing, they
-    are those of the degrees.
+    *Shrinking.* With randomized response similarities are means of those of the private matrix and of those that the
+    private degrees alone expect. A random graph of these degrees, which is public, goes through the same release. What
+    is wrong there of the difference between the two, and how large it is here, give the weight of least squared error.
 
     References
     ----------
@@ -122,31 +127,66 @@ def private_node_similarities(  # noqa: PLR0913
         require_delta(delta, what, "randomized response at a larger epsilon")
         mechanism, automatic = "noisy-power", False
     if isinstance(rank, str) and rank == "auto" and (automatic or mechanism in (ANSWERS, PRODUCTS)):
-        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else SIMILARITIES.answers_rank, n)
-    asked: dict[str, Any] = {"rank": rank, "mechanism": ANSWERS if automatic else mechanism, **door}
-    if not automatic:
-        private = private_normalized_adjacency(G, epsilon=epsilon, delta=delta, accountant=accountant, rng=rng, **asked)
+        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else _ANSWERS_RANK, n)
+    if EMBEDDINGS.resolve(ANSWERS if automatic else mechanism)[0] is not EMBEDDINGS[ANSWERS]:
+        private = private_normalized_adjacency(
+            G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, accountant=accountant, rng=rng, **door
+        )
         return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
-    facts = EmbeddingFacts.of(source, left, 0.0, rank=rank)
+    facts = EmbeddingFacts.of(source, left if automatic else epsilon, 0.0, rank=rank)
     EMBEDDINGS[ANSWERS].check(RandomizedResponse(), facts)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    graph = source.read()
-    visible = least_visible(n, graph.max_weight, epsilon)
-    question, rest = call.split(COMMON.total, 1 - COMMON.total)
-    excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
-    if excess > _SURE * sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
-        lent = call.lend("answers")
-        asked["rng"] = call.noise
-        private = private_normalized_adjacency(G, epsilon=rest.epsilon, accountant=lent, **asked)
-        return PrivateSimilarities(private.nodes, call.report(), vectors=_vectors(private))
-    degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
-    return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
+    graph, rest = source.read(), call
+    if automatic:
+        question, rest = call.split(COMMON.total, 1 - COMMON.total)
+        visible = least_visible(facts.n, graph.max_weight, epsilon)
+        excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
+        if excess <= _SURE * sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
+            degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
+            return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
+
+    def answers(of: Graph, part: Call) -> tuple[FloatArray, FloatArray, FloatArray]:
+        private = EMBEDDINGS[ANSWERS].run(RandomizedResponse(), of, part, facts, None)
+        noise = answer_noise(rest.epsilon) * of.max_weight * math.sqrt(facts.n)
+        weights = private.degrees / of.max_weight
+        degrees = shrunken_degrees(weights, float(weights.mean()), noise / of.max_weight, 1.0)
+        return _vectors(private, noise), _by_degrees(degrees)[:, None], degrees
+
+    vectors, expected, degrees = answers(graph, rest.stage())
+    twin = _random_graph(degrees, call.generator)
+    found = answers(Graph(twin, source.nodes), call.on_public_data(rest.epsilon))[:2]
+    share = _share(vectors, expected, found, twin)
+    both = np.hstack([math.sqrt(share) * vectors, math.sqrt(1 - share) * expected])
+    return PrivateSimilarities(source.nodes, call.report(), vectors=both)
 
 
-def _answer_noise(private: PrivateNormalizedAdjacency) -> float:
-    """Standard deviation of a false answer about a pair, in units of the largest weight; 0 where none was asked for."""
-    lines = [line for line in private.privacy.entries if line.mechanism == "randomized response"]
-    return answer_noise(1 / lines[0].scale) if lines else 0.0
+def _random_graph(degrees: FloatArray, generator: np.random.Generator) -> sparse.csr_array:
+    """A random graph with about these degrees."""
+    whole, n = np.rint(degrees), degrees.size
+    labels, edges = np.zeros(n, dtype=np.int64), np.array([[whole.sum() / 2]])
+    return draw_graph(np.minimum(whole, n - 1).astype(np.int64), labels, edges, 0.0, generator)
+
+
+def _share(
+    vectors: FloatArray, expected: FloatArray, found: tuple[FloatArray, FloatArray], twin: sparse.csr_array
+) -> float:
+    """The weight of what answers say, S, beside what degrees expect, E, that has the least squared error.
+
+    With the exact similarities X it is 1 - N/|S - E|^2, N = <S - E, S - X>. N is that of a public `twin`, where S and E
+    were `found`, and X is known.
+    """
+    exact = sparse.diags_array(1 / np.sqrt(np.maximum(np.diff(twin.indptr), 1.0))) @ twin
+    seen, by_degrees = found
+    noise = _product(seen, seen) - _product(seen, by_degrees)
+    noise -= _product(exact, seen) - _product(exact, by_degrees)
+    distance = _product(vectors, vectors) - 2 * _product(vectors, expected) + _product(expected, expected)
+    return min(max(1 - noise / distance, 0.0), 1.0) if distance > 0 else 0.0
+
+
+def _product(F: Any, H: FloatArray) -> float:
+    """The inner product of the matrices F F^T and H H^T without their diagonals."""
+    lengths = (F.multiply(F) if sparse.issparse(F) else F * F).sum(axis=1)
+    return float(((F.T @ H) ** 2).sum() - lengths @ (H * H).sum(axis=1))
 
 
 def _by_degrees(degrees: FloatArray) -> FloatArray:
@@ -155,22 +195,19 @@ def _by_degrees(degrees: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.sqrt(degrees) * (length / total), 1.0)) if total > 0 else np.zeros(len(degrees))
 
 
-def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
+def _vectors(private: PrivateNormalizedAdjacency, noise: float = 0.0) -> FloatArray:
     """Vectors of length at most 1 whose inner products estimate the cosines of rows of the adjacency.
 
     The private adjacency is U B U', U = C^{1/2} Q, and has the eigenvalues of R B R', where U = V R, V orthonormal. On
     the eigenvector of a noisy matrix an eigenvalue t of the exact one is t c^2, c^2 = 1 - s^2/t^2 the squared cosine
-    of the two eigenvectors and s the norm of a row of the noise. So B has t c^2, and the square of A has t^2 c^2.
-
-    Of what degrees expect, the last column, there is as much as answers do not tell of the second eigenvector.
+    of the two eigenvectors and s the norm of a row of the `noise`. So B has t c^2, and the square of A has t^2 c^2.
     """
     unit = float(private.scale.max())  # in units of which nothing overflows
     scale, degrees, w = private.scale / unit, private.degrees / unit, private.max_weight / unit
-    noise = _answer_noise(private) * w * math.sqrt(len(scale))
     orthonormal, triangle = np.linalg.qr(np.sqrt(scale)[:, None] * private.basis)
     found, turned = np.linalg.eigh(triangle @ private.core @ triangle.T)
     size = np.abs(found)
-    exact = (size + np.hypot(size, 2 * noise)) / 2
+    exact = (size + np.hypot(size, 2 * noise / unit)) / 2
     rows: FloatArray = orthonormal @ (turned * np.sqrt(size * exact))
     squares = np.einsum("ij,ij->i", rows, rows)
     mean = max(float(degrees.mean()), 0.0)
@@ -179,8 +216,4 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     least = w * np.maximum(degrees, mean / 2)
     lengths = np.sqrt(np.maximum(least, squares / held if held > 0 else squares))
     vectors: FloatArray = unit_rows(rows, lengths)
-    if not noise > 0:
-        return vectors
-    known = float(1 - (noise / np.sort(exact)[-2:].min()) ** 2)
-    shrunken = shrunken_degrees(degrees / w, mean / w, noise / w, 1.0)
-    return np.column_stack([math.sqrt(known) * vectors, math.sqrt(1 - known) * _by_degrees(shrunken)])
+    return vectors

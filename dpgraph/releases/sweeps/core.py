@@ -108,8 +108,8 @@ def release_repeated_sweeps(
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)
             else:
-                known.observe(block, drawn.read(block, oracle.fields(block, X)), variance)
-                new = response.answer(block, known.signal_to_noise(block), X)
+                ratio = known.observe(block, drawn.read(block, oracle.fields(block, X)), variance)
+                new = response.answer(block, ratio, X)
             known.moved(block, new - X[block])
             X[block] = new
         if revise is not None and t + 1 in questions:

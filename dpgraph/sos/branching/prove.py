@@ -158,7 +158,7 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
     def branch(node: MetricBound) -> Iterable[MetricBound]:
         if node.objective.n_vertices <= _FEW or not time_for_a_round(node):
             return
-        i, j = _least_decided(node)
+        i, j = _most_telling(node)
         first, signs = node.first()
         children = [solved(merged(node, i, j, s * signs[i] * signs[j]), _ROUNDS_OF_METRIC) for s in (1.0, -1.0)]
         node.part.pair = int(first[i]), int(first[j])
@@ -168,8 +168,12 @@ def _by_metric_inequalities(core: DenseObjective, best: Incumbent) -> _Tree[Metr
     return _Tree(lambda: solved(start(core), _ROUNDS_OF_METRIC), branch)
 
 
-def _least_decided(node: MetricBound) -> tuple[int, int]:
-    """The pair of vertices of which it is least known whether they are on one side."""
-    size = np.abs(node.moments) + 2.0 * np.eye(len(node.moments))
-    i, j = np.unravel_index(int(np.argmin(size)), size.shape)
-    return int(min(i, j)), int(max(i, j))
+def _most_telling(node: MetricBound) -> tuple[int, int]:
+    """A pair of vertices that may as well be on one side as not, while much is known of both beside others.
+
+    To fix it sets what is known of one against what is known of the other, which lowers the bound.
+    """
+    known = np.abs(node.moments) - np.eye(len(node.moments))
+    i, j = np.triu_indices(len(known), 1)
+    best = int(np.argmax(((known @ known) * (1.0 - known))[i, j]))
+    return int(i[best]), int(j[best])
