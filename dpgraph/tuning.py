@@ -42,7 +42,7 @@ class Sweeps:
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities); see benchmarks.ablations."""
 
-    degree_share: float = 0.1  # Share for the degrees; less where epsilon times the average degree is large
+    degree_share: float = 0.07  # Share for the degrees
     block_share: float = 0.01  # Share for the weights after each sweep, and in the end
     # Labels to begin with = epsilon (root mean square degree)/signal_per_label; from two on there are two sweeps; > 0
     signal_per_label: float = 12.5
@@ -53,12 +53,7 @@ class Communities:
     last: float = 1 / 3  # Rows of less than this times the average degree count once, after the sweeps; in [0, 1]
     head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
-    core_ratio: float = 3.3
-
-    def share_for_degrees(self, signal: float) -> float:
-        """Share for the degrees, by epsilon times the average degree: from a third sweep on it falls with the root."""
-        plain = self.third_sweep * self.signal_per_label
-        return self.degree_share * math.sqrt(plain / max(signal, plain))
+    core_ratio: float = 3.5
 
 
 @dataclass(frozen=True)

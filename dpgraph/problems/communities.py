@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -63,16 +63,14 @@ class CommunityFacts(Facts):
 
     communities: int | None = None
     resolution: float = 1.0
-    degree_share: float | None = None  # None: by the released average degree
+    degree_share: float = field(default_factory=lambda: COMMUNITIES.degree_share)
 
 
 # --- sweeps in which each vertex takes the label that most of its edges lead to --------------------------------------
 
 
-def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, total: Any) -> ReleasedCommunities:
+def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, _total: Any) -> ReleasedCommunities:
     wanted, share = facts.communities, facts.degree_share
-    if share is None:
-        share = COMMUNITIES.share_for_degrees(call.epsilon * 2 * total.value / (facts.n * graph.max_weight))
     return release_communities(graph, call, communities=wanted, resolution=facts.resolution, degree_share=share)
 
 
@@ -159,10 +157,9 @@ def release_with_edges(
     graph: Graph, call: Call, facts: CommunityFacts, edges: float
 ) -> tuple[ReleasedCommunities, str]:
     """Communities where the number of edges has been released, by the strategy that "auto" takes, and its name."""
-    total = WeightEstimate(edges, 0.0)
-    choice, call, _ = decided(choose(facts), graph, call, total)
+    choice, call, _ = decided(choose(facts), graph, call, WeightEstimate(edges, 0.0))
     strategy, options = COMMUNITY_STRATEGIES.take(choice)
-    found: ReleasedCommunities = strategy.run(options, graph, call, facts, total)
+    found: ReleasedCommunities = strategy.run(options, graph, call, facts, None)
     return found, strategy.name
 
 

@@ -40,7 +40,7 @@ _WORDS = (
     ("degrees", "connections of each node"),
     ("adjacency bits", "randomised yes or no about pairs of nodes"),
     (r"labels, sweep (\d+)", r"who belongs to which group, round \1"),
-    (r"labels, core (\w+)", r"who belongs to which group, nodes of many connections, \1"),
+    ("labels, core", "who belongs to which group, nodes of many connections"),
     ("labels, last rows", "who belongs to which group, nodes of few connections"),
     ("weights between communities", "connections between groups, at the end"),
     (r"weights after sweep (\d+)", r"connections between groups, round \1"),

@@ -11,8 +11,7 @@ the way. What is expected of a label is its share of the degrees that were seen,
 Where degrees stand out of the noise, the rows of largest degree are a core. Every pair of them answers whether it is an
 edge, by randomised response for all of the budget of the sweeps, and their labels are those of the answers
 (:mod:`~dpgraph.denoise.answer_communities`). Sweeps count the other pairs. Elsewhere, if sweeps are more than one, the
-rows of largest degree count each other first, for all of that budget too: forwards and then backwards, as the first
-rows take their labels from few edges to rows that had to guess.
+rows of largest degree count each other first, once, for all of that budget too.
 
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
@@ -80,10 +79,10 @@ def release_communities(
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
     where a label is chosen it moves the scores of one row in one direction
     (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order,
-    answer (:func:`~dpgraph.releases.answers.release_flipped_graph`) for all of the budget of the sweeps, or are read
-    twice, at each of their ends, for half of it each time. Pairs with one of the last rows of that order are read for
-    all of it, at the later of their rows. The pair in which neighbours differ is spent on by the core, by the sweeps or
-    by the last rows. Everything else is a function of what has been released, and of a generator.
+    answer (:func:`~dpgraph.releases.answers.release_flipped_graph`) or are read for all of the budget of the sweeps,
+    and not again. So are pairs with one of the last rows of that order, by the later of their rows. The pair in which
+    neighbours differ is spent on by the core, by the sweeps or by the last rows. Everything else is a function of what
+    has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
     n, for_blocks, epsilon = graph.n_vertices, COMMUNITIES.block_share, call.epsilon / graph.max_weight
@@ -201,7 +200,7 @@ class _Run:
         if sweep == 0 and self.answers:
             self._ask_core()
         elif sweep == 0 and core.size:
-            self._count_core()
+            self._set(core, seen, self._open("labels, core", self.core.pairs), side=0)
         share = 0.5 / (1 if chooses else self.sweeps - 1) if self.sweeps > 1 else 1.0
         law = self._open(f"labels, sweep {sweep + 1}", self.core.other_pairs, share, chooses=chooses)
         if not side:
@@ -218,14 +217,6 @@ class _Run:
         seen[rows] = -1
         if rows.size:
             self._set(rows, seen, self._open("labels, last rows", Pairs.LAST_ROWS), side=0)
-
-    def _count_core(self) -> None:
-        """Set the rows of the core by each other, forwards and backwards, for half of the budget each."""
-        core = self.core.rows
-        for side, way in enumerate(("forwards", "backwards")):
-            law = self._open(f"labels, core {way}", self.core.pairs, 0.5)
-            self._set(core[:: -1 if side else 1], np.full(self.labels.size, -1, dtype=np.int32), law, side=side)
-        self.known[0, core] += self.known[1, core]  # in whose place counts of the other rows come
 
     def _ask_core(self) -> None:
         """Set the rows of the core by answers about all of their pairs."""
