@@ -421,8 +421,9 @@ def add_lines(table: ResumableTable, largest: int) -> None:
             if n > min(largest, most) or (method, str(n)) in table.rows:
                 continue
             for size in (SMALL, n):
-                if not stored(kind.partition(" ")[0], size).exists():
-                    in_own_process("--make", kind.partition(" ")[0], "--n", str(size))
+                drawn = kind.partition(" ")[0]
+                if not stored(drawn, size).exists():
+                    in_own_process("--make", drawn, "--n", str(size))
             row = dict.fromkeys(COLUMNS, "") | {"method": method, "n": n}
             row |= in_own_process("--method", method, "--n", str(n))
             print(row, flush=True)

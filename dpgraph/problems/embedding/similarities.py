@@ -175,7 +175,7 @@ def _share(
     With the exact similarities X it is 1 - N/|S - E|^2, N = <S - E, S - X>. N is that of a public `twin`, where S and E
     were `found`, and X is known.
     """
-    exact = sparse.diags_array(1 / np.sqrt(np.maximum(np.diff(twin.indptr), 1.0))) @ twin
+    exact = unit_rows(twin, np.sqrt(np.diff(twin.indptr)))
     seen, by_degrees = found
     noise = _product(seen, seen) - _product(seen, by_degrees)
     noise -= _product(exact, seen) - _product(exact, by_degrees)
