@@ -34,8 +34,8 @@ from common import RESULTS, ResumableTable, markdown_table, slope
 
 #: What stands below the table.
 _OLDER = (
-    "Cuts of more than 10 million edges, and of 10 million with a killed worker, were measured before sweeps had 250 "
-    "and then 50 blocks (1,000 and 200 then)."
+    "Cuts of more than 10 million edges, and of 10 million with a killed worker, were measured when sweeps had 1,000 "
+    "blocks and then 200; they have 500 at most, and then 25."
 )
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
 SIZES = (1_000_000, 10_000_000, 30_000_000, 100_000_000)

@@ -471,11 +471,11 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
             "sums of rows too: a key for the noise and a thousand numbers of 64 random bits take longer. Above the "
             "floor, what does not grow with the graph counts most at 1,000 vertices: arguments, the debit, the "
             "ledger (.1 to .2 ms), and the smoothing of a distribution. A cut sets the blocks of a sweep one after "
-            "another, 250 in the first and 50 in the others, each of them a release; an embedding of rank 1 computes "
-            "posterior means of its rows under a mixture of 200 laws, four times. A count of triangles also needs the "
-            "most common neighbours of two vertices. *Of networkx*: the same functions, and what stands beside them, "
-            "get a networkx graph; networkx reads off the degrees without a look at an edge. "
-            "Edges of files are lines. epsilon = 1 unless named; delta = 1e-6 for embeddings but the pure one, and for "
+            "another, 131 of 1,000 vertices in the first and 25 in the others, each of them a release; an embedding of "
+            "rank 1 computes posterior means of its rows under a mixture of 200 laws, four times. A count of triangles "
+            "also needs the most common neighbours of two vertices. *Of networkx*: the same functions, and what stands "
+            "beside them, get a networkx graph; networkx reads off the degrees without a look at an edge. Edges of "
+            "files are lines. epsilon = 1 unless named; delta = 1e-6 for embeddings but the pure one, and for "
             "cuts. Made by `benchmarks/load.py`.\n",
             markdown_table(header, lines),
             "No lines at 10,000,000 vertices: a networkx graph of 50 million edges would take about 12 GB, five times "

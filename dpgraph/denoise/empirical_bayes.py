@@ -30,7 +30,7 @@ _FITTED, _STEPS = 3000, 40
 #: Rows whose posterior means are computed at a time: their likelihoods stay in the processor's cache.
 _CHUNK = 512
 #: Relative difference up to which the variances of the noise of some rows are taken for equal.
-_ALIKE = 1e-2
+_ALIKE = 0.1
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30
 #: Columns whose posterior means are below this share of them are all noise.

@@ -30,9 +30,9 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
-#: Blocks of the first of repeated sweeps, and of the others. Rows of a block do not see each other move; with four
-#: times as many no cut was better.
-_FIRST, _BLOCKS = 250, 50
+#: Blocks of repeated sweeps but the first. Rows of a block do not see each other move; with twice as many no cut was
+#: better.
+_BLOCKS = 25
 #: With fewer repeated sweeps half of them settle nothing that could be put right.
 _REVISED_HALFWAY = 6
 #: Squares of larger scales overflow; nothing is learnt from either.
@@ -101,7 +101,7 @@ def release_repeated_sweeps(
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
         rows = generator.permutation(core.rows) if t else core.rows
-        blocks = row_blocks(rows, _BLOCKS if t else _FIRST)
+        blocks = np.array_split(rows, min(_BLOCKS, rows.size)) if t else row_blocks(rows)
         oracle.expect(blocks)
         drawn.expect(rows if t else rows[1:])
         for k, block in enumerate(blocks):

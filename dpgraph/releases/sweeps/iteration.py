@@ -26,6 +26,9 @@ from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm, UnitBall
 from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
+#: A block of rows, which do not see each other, has one row and this part, 1/32, of the rows before it.
+_BEFORE = 32
+
 # --- what is read ----------------------------------------------------------------------------------------------------
 
 
@@ -254,7 +257,9 @@ def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray
     return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
 
 
-def row_blocks(order: IntArray, blocks: int = 1000) -> list[IntArray]:
-    """The first row alone, which has nothing to read, then blocks whose rows are set at once; none of no rows."""
-    first, rest = order[:1], order[1:]
-    return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]
+def row_blocks(order: IntArray) -> list[IntArray]:
+    """Blocks of rows that are set at once, each as large as a part of all rows before it: few, and none sees little."""
+    ends = [1]
+    while ends[-1] < order.size:
+        ends.append(ends[-1] + 1 + ends[-1] // _BEFORE)
+    return [block for block in np.split(order, ends) if block.size]
