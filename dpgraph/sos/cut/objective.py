@@ -18,6 +18,7 @@ from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
+from dpgraph.sos.units import rounded_once
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
@@ -38,7 +39,7 @@ class _ListedObjective(CutObjective):
 
     def _sum(self, entries: FloatArray) -> float:
         """Correctly rounded sum of some entries."""
-        return float(entries.sum()) if self.exact_sums else math.fsum(entries)
+        return float(entries.sum()) if self.exact_sums else rounded_once(entries)
 
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
@@ -150,7 +151,7 @@ class SparseObjective(_ListedObjective):
         same = np.repeat(signs, np.diff(self.matrix.indptr)) * signs[self.matrix.indices]
         if self._counts_crossing:
             return 0.5 * self._sum(self.matrix.data[same < 0.0])
-        return math.fsum(np.append(-0.25 * self.matrix.data * same, self.constant))
+        return rounded_once(np.append(-0.25 * self.matrix.data * same, self.constant))
 
     @cached_property
     def _row_norms(self) -> FloatArray:
@@ -193,7 +194,7 @@ class SparseObjective(_ListedObjective):
             return super().reduced(most)
         matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
-        core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
+        core = SparseObjective(matrix, 0.25 * rounded_once(matrix.data) + value)
         core.unit = self.unit
         exact = self.exact_sums and on_binary_grid(np.array([self.constant]))
         magnitude = self.total_size + abs(self.constant)
@@ -201,8 +202,13 @@ class SparseObjective(_ListedObjective):
         return core, kept, lift
 
     def unfrustrated(self) -> FloatArray | None:
-        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953)."""
+        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953), those of a triangle first."""
         u, v = self.matrix.tocoo().coords
+        hub = int(np.argmax(np.diff(self.matrix.indptr)))
+        sides = -np.sign(self.matrix[[hub]].toarray()[0])
+        sides[hub] = 1.0
+        if np.any(sides[u] * sides[v] * self.matrix.data > 0.0):
+            return None
         part = sides_joined(self.n_vertices, u, v, self.matrix.data > 0.0)
         one, other = part[: self.n_vertices], part[self.n_vertices :]
         return None if np.any(one == other) else np.where(one < other, 1.0, -1.0)
