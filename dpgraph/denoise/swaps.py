@@ -21,8 +21,11 @@ from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
-#: Swaps that are tried for each end of an edge, and at most; how often one looks for an edge to the right community.
-_SWAPS, _MOST, _LOOKS = 40, 64 * 10**5, 10
+#: Swaps of a round for each end of an edge; rounds, and swaps of all of them, at most; how often one looks for an edge
+#: to the right community.
+_SWAPS, _ROUNDS, _MOST, _LOOKS = 4, 10, 64 * 10**5, 10
+#: A round that takes off less than this part of the squared distance is the last one.
+_WORTH = 0.1
 #: The sum of squared relative errors of a graph that is near enough.
 _NEAR = 4e-4
 #: Of all ends of edges, so many have a degree that counts in full.
@@ -81,15 +84,20 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     now = np.array([found.count("triangle"), found.clustering(), correlated])
     wanted = np.where(np.isnan(goals), now, goals * units)
     scale = np.where(np.isnan(goals), 0.0, 1 / np.maximum([wanted[0], wanted[1], units[2]], 1.0))
-    if A.nnz == 0 or (((now - wanted) * scale) ** 2).sum() <= _NEAR:
+    far = (((now - wanted) * scale) ** 2).sum()
+    if A.nnz == 0 or far <= _NEAR:
         return A
     indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
     mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
     rows = indptr, neighbours, mates, np.repeat(np.arange(degrees.size), np.diff(indptr))
-    tries = min(_SWAPS * A.nnz, _MOST)
-    kernel = at_once(_swaps, 60.0 * tries)
     of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
-    on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale, np.zeros(3)), tries, rng)
+    tries = min(_SWAPS * A.nnz, _MOST)
+    for _ in range(0, min(_ROUNDS * tries, _MOST), tries):
+        kernel, before = at_once(_swaps, 60.0 * tries), far
+        on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale, np.zeros(3)), tries, rng)
+        far = (((now - wanted) * scale) ** 2).sum()
+        if far <= _NEAR or far > (1 - _WORTH) * before:
+            break
     B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
     B.sort_indices()
     return B

@@ -18,7 +18,7 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.call import Call, Released, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
@@ -142,8 +142,8 @@ def private_synthetic_graph(  # noqa: PLR0913
     roots = Roots.fit(blocks.degrees.astype(np.float64))
     goals = Goals(
         min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
-        min(max(release_clustering(subgraphs, of_clustering) / max(facts.n, 1), 0.0), 1.0),
-        min(max(release_assortativity(graph, roots, of_pairs) / max(roots.variance * edges, 1.0), -1.0), 1.0),
+        _unless_lost(release_clustering(subgraphs, of_clustering), facts.n, 0.0),
+        _unless_lost(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0), -1.0),
     )
     model, twin = fit_model(graph.nodes, blocks, goals, call)
     if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
@@ -154,6 +154,12 @@ def private_synthetic_graph(  # noqa: PLR0913
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
     return strengthened(model, twin, again, call.generator)
+
+
+def _unless_lost(released: Released, unit: float, least: float) -> float:
+    """A number in this unit, from `least` to 1; nan where noise of twice its standard deviation explains it."""
+    number = min(max(released.number, least * unit), unit)
+    return number / unit if abs(number) > 2 * released.std else math.nan
 
 
 def fit_model(

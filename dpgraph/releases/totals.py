@@ -101,13 +101,13 @@ def release_degree_tails(graph: Graph, call: Call) -> Released:
     return call.release(Measurement("vertices of at least k edges", tails, l1=bound, unit=1.0, wanted=wanted_tails))
 
 
-def release_clustering(subgraphs: Subgraphs, call: Call) -> float:
+def release_clustering(subgraphs: Subgraphs, call: Call) -> Released:
     """Release the sum of all local clustering coefficients, in which no edge counts more than 1."""
     exact, bound = np.array([subgraphs.clustering(1.0)]), sensitivity.clustering_of_edges(1.0)
-    return call.release(Measurement("clustering", exact, l1=bound, few=True)).number
+    return call.release(Measurement("clustering", exact, l1=bound, few=True))
 
 
-def release_assortativity(graph: Graph, roots: Roots, call: Call) -> float:
+def release_assortativity(graph: Graph, roots: Roots, call: Call) -> Released:
     """Release the sum over edges of the products of the centred roots of both degrees, for public :class:`Roots`.
 
     What one edge changes by at most is :func:`~dpgraph.bounds.sensitivity.root_degree_products`.
@@ -115,4 +115,4 @@ def release_assortativity(graph: Graph, roots: Roots, call: Call) -> float:
     values = roots.of(graph.edge_counts().astype(np.float64))
     exact = np.array([float(values @ graph.multiply(values[:, None])[:, 0]) / 2])
     bound = sensitivity.root_degree_products(roots.largest, max(roots.mean, roots.largest - roots.mean, 1.0))
-    return call.release(Measurement("degrees of neighbours", exact, l1=bound, few=True)).number
+    return call.release(Measurement("degrees of neighbours", exact, l1=bound, few=True))

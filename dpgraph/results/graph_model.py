@@ -46,9 +46,9 @@ class PrivateGraphModel(TableResult):
     triangles : int
         Private number of triangles.
     clustering : float
-        Private mean of the local clustering coefficients of all vertices; nan if it was not released.
+        Private mean of the local clustering coefficients of all vertices; nan if noise explains what was released.
     assortativity : float
-        Private correlation of the square roots of the degrees of two neighbours; nan if it was not released.
+        Private correlation of the square roots of the degrees of two neighbours; nan as of `clustering`.
     modularity : float
         What Louvain's method may reach on the private graph, estimated without further budget; nan if it was not.
     tightness : float
