@@ -217,13 +217,6 @@ class Densest:
     most_rounds: int = 7  # at most so many
 
 
-@dataclass(frozen=True)
-class Similarities:
-    """Similarities of vertices: fitted to fb100-Caltech36 and email-Eu-core (benchmarks/similarities.py)."""
-
-    products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
-
-
 COMMON: Final = Common()
 SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
@@ -241,6 +234,5 @@ COUNTS: Final = Counts()
 TAILS: Final = Tails()
 NODES: Final = Nodes()
 DENSEST: Final = Densest()
-SIMILARITIES: Final = Similarities()
 
 __all__ = [name for name in dir() if name.isupper()]

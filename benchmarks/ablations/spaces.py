@@ -108,6 +108,13 @@ AUTO_VECTOR = tuple(
     )
     for epsilon in epsilons
 )
+#: Graphs so small that answers win before a residual is asked for.
+SMALL = tuple(
+    space(of(partition, n, 2, degree, 5.0, tail), 1, epsilon, "auto")
+    for n, degree, budgets in ((40, 10, (3.0, 5.0)), (100, 16, (4.0,)), (200, 20, (4.5, 5.5)), (400, 30, (5.5,)))
+    for epsilon in budgets
+    for tail in (0, 2.3)
+)
 AUTO = tuple(
     space(make, rank, epsilon, "auto")
     for make, rank, epsilons in (
@@ -158,7 +165,7 @@ ABLATIONS = [
     numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
     numbers(RULE, "0: whether answers find anything or not", AUTO, visible=0.0),
     numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_residual=1e9),
-    numbers(RULE, "0", AUTO_VECTOR, vector_column=0.0),
+    numbers(RULE, "0", SMALL, vector_column=0.0),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),
     numbers(T.STABILITY_TEST, "0.4, as the gap test", STABLE, spectrum_share=0.4),
     numbers(T.STABILITY_TEST, "1/2", STABLE, gap_share=0.5),

@@ -85,12 +85,12 @@ def _lengths(sizes: IntArray, k: int) -> FloatArray:
     return elementary_symmetric(largest, k)[1:]
 
 
-def optimal_weights(loss: FloatArray, moves: FloatArray, *, power: int = 1, max_iter: int = 10_000) -> FloatArray:
+def optimal_weights(loss: FloatArray, moves: FloatArray, *, power: int = 1) -> FloatArray:
     """Weights u_j > 0 that minimise (sum_j loss_j/u_j^power) (max_h sum_j u_j moves_hj)^power; 1 for moves of 0."""
     w, moving = np.ones_like(loss), moves.any(axis=0)
     loss, moves = loss[moving], moves[:, moving]
     p = np.full(moves.shape[0], 1.0 / moves.shape[0])
-    for _ in range(max_iter):
+    for _ in range(10_000):
         ratio = loss / (p @ moves)
         v = np.sqrt(ratio) if power == 1 else ratio ** (1 / (1 + power))
         s = moves @ v

@@ -98,32 +98,30 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
     return value, weights.deviation(slopes) / total
 
 
-def modularity_interval(weights: BlockWeights, resolution: float, level: float = 0.95) -> tuple[float, float]:
-    """An interval for the modularity, to first order in the noise, within what a modularity can be."""
+def modularity_interval(weights: BlockWeights, resolution: float) -> tuple[float, float]:
+    """A 95 % interval for the modularity, to first order in the noise, within what a modularity can be."""
     least, total = min(-resolution / 2, 1 - resolution), float(weights.values.sum())
     if not total > 0:
         return least, 1.0
     value, _ = modularity(weights, resolution)
     volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
     slopes = np.eye(volumes.size) - resolution * (np.add.outer(volumes, volumes) - float(volumes @ volumes) / 2) / 2
-    return _interval(weights, value * total, slopes, level, least)
+    return _interval(weights, value * total, slopes, least)
 
 
-def share_inside(weights: BlockWeights, level: float = 0.95) -> tuple[float, float, float]:
-    """Which share of the weight lies inside the groups (NaN if no weight was found), and its interval in [0, 1]."""
+def share_inside(weights: BlockWeights) -> tuple[float, float, float]:
+    """Which share of the weight lies inside the groups (NaN if no weight was found), and its 95 % interval."""
     total, inside = float(weights.values.sum()), float(np.trace(weights.values))
     value = min(max(inside / total, 0.0), 1.0) if total > 0 else math.nan
-    return value, *_interval(weights, inside, np.eye(len(weights.values)), level, 0.0)
+    return value, *_interval(weights, inside, np.eye(len(weights.values)), 0.0)
 
 
-def _interval(
-    weights: BlockWeights, above: float, slopes: FloatArray, level: float, least: float
-) -> tuple[float, float]:
+def _interval(weights: BlockWeights, above: float, slopes: FloatArray, least: float) -> tuple[float, float]:
     """Of the quotient of a number that moves with the weights by `slopes`, and their total; at most 1."""
     ones = np.ones_like(slopes)
     more, less = weights.deviation(slopes + ones) ** 2, weights.deviation(slopes - ones) ** 2
     noise = Noise(weights.deviation(slopes) ** 2, weights.deviation(ones) ** 2, (more - less) / 4)
-    return ratio_interval(above, float(weights.values.sum()), noise, level=level, least=least)
+    return ratio_interval(above, float(weights.values.sum()), noise, least=least)
 
 
 def sums_between(pairs: sparse.csr_array, labels: IntArray) -> sparse.csr_array:
@@ -186,9 +184,9 @@ class Noise(NamedTuple):
 
 
 def ratio_interval(
-    above: float, below: float, noise: Noise, *, level: float = 0.95, least: float = 0.0, most: float = 1.0
+    above: float, below: float, noise: Noise, *, level: float = 0.95, least: float = 0.0
 ) -> tuple[float, float]:
-    """All quotients in [least, most] that two numbers with noise do not contradict (Fieller 1954).
+    """All quotients in [least, 1] that two numbers with noise do not contradict (Fieller 1954).
 
     For the true quotient p, above - p below is noise alone, of variance V(p) = above - 2 p both + p^2 below. So the
     interval holds all p with |above - p below| <= c V(p)^(1/2): a quadratic inequality. c is the larger one of the
@@ -206,11 +204,11 @@ def ratio_interval(
     def gap(p: float) -> float:
         return (square * p - 2 * linear) * p + constant
 
-    found = [p for p in (least, most) if gap(p) <= 0]
+    found = [p for p in (least, 1.0) if gap(p) <= 0]
     root = linear**2 - square * constant
     if root >= 0 and square != 0:
-        found += [p for sign in (-1, 1) if least < (p := (linear + sign * math.sqrt(root)) / square) < most]
+        found += [p for sign in (-1, 1) if least < (p := (linear + sign * math.sqrt(root)) / square) < 1]
     if found:
         return min(found), max(found)
-    nearest = most if above * below > 0 and abs(above) > most * abs(below) else least
+    nearest = 1.0 if above * below > 0 and abs(above) > abs(below) else least
     return nearest, nearest

@@ -88,17 +88,15 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
     return BalancedObjective(base, np.ones(n), rest / 4, base.constant + rest / 4 * n * (n - 1))
 
 
-def cut_answers(
-    flipped: FlippedGraph, rng: np.random.Generator, *, balanced: bool, how: SolverOptions = SOLVER
-) -> Solution:
+def cut_answers(flipped: FlippedGraph, rng: np.random.Generator, *, balanced: bool) -> Solution:
     """Cut a released graph, on request in halves; `upper_bound` holds for every such cut of the expected weights."""
     objective = flipped_objective(flipped)
     if not balanced:
-        return solve_max_cut(objective, how, rng)
+        return solve_max_cut(objective, SOLVER, rng)
     # A multiple of 11' is the same for all halves.
     base, n = objective.base, objective.n_vertices
     price = _PRICE_OF_ANSWERS * float(base.row_norms().mean())
-    solution = solve_max_cut(penalise_imbalance(base, price), how, rng)
+    solution = solve_max_cut(penalise_imbalance(base, price), SOLVER, rng)
     signs = np.where(solution.labels == 1, -1.0, 1.0)
     halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
     between = objective.penalty * (n**2 - n % 2)

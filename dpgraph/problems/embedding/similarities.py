@@ -22,7 +22,6 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.normalized_adjacency import (
     ANSWERS,
-    PRODUCTS,
     least_visible,
     private_normalized_adjacency,
 )
@@ -32,14 +31,12 @@ from dpgraph.releases.answers import answer_noise
 from dpgraph.releases.totals import release_degree_excess, release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
-from dpgraph.tuning import COMMON, EMBEDDING_RULE, SIMILARITIES
+from dpgraph.tuning import COMMON, EMBEDDING_RULE
 from dpgraph.typing import FloatArray, GraphLike, Rank
 
 if TYPE_CHECKING:
     from dpgraph.strategies import EmbeddingMechanism
 
-#: Answers are taken where the noise of the question would have to be beyond so many of its scales to say so wrongly.
-_SURE = 3.0
 #: Rank of what answers say: more takes longer, and finds no less.
 _ANSWERS_RANK = 32
 
@@ -74,7 +71,7 @@ def private_node_similarities(  # noqa: PLR0913
         epsilon = 2, above which a delta is needed.
     rank : int or "auto"
         Rank of the private matrix, 1 <= rank <= n. "auto" is 32 where randomized response is taken, for which all ranks
-        cost the same, and 5 for the noisy power method.
+        cost the same, and else as for :func:`~dpgraph.private_normalized_adjacency`.
     mechanism : str or options object, default "auto"
         As for :func:`~dpgraph.private_normalized_adjacency`.
 
@@ -126,13 +123,13 @@ def private_node_similarities(  # noqa: PLR0913
         what = f"a graph of {n} vertices at epsilon={epsilon:g}"
         require_delta(delta, what, "randomized response at a larger epsilon")
         mechanism, automatic = "noisy-power", False
-    if isinstance(rank, str) and rank == "auto" and (automatic or mechanism in (ANSWERS, PRODUCTS)):
-        rank = min(SIMILARITIES.products_rank if mechanism == PRODUCTS else _ANSWERS_RANK, n)
     if EMBEDDINGS.resolve(ANSWERS if automatic else mechanism)[0] is not EMBEDDINGS[ANSWERS]:
         private = private_normalized_adjacency(
             G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, accountant=accountant, rng=rng, **door
         )
         return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
+    if isinstance(rank, str) and rank == "auto":
+        rank = min(_ANSWERS_RANK, n)
     facts = EmbeddingFacts.of(source, left if automatic else epsilon, 0.0, rank=rank)
     EMBEDDINGS[ANSWERS].check(RandomizedResponse(), facts)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
@@ -141,7 +138,7 @@ def private_node_similarities(  # noqa: PLR0913
         question, rest = call.split(COMMON.total, 1 - COMMON.total)
         visible = least_visible(facts.n, graph.max_weight, epsilon)
         excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
-        if excess <= _SURE * sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
+        if excess <= sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
             degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
             return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
 

@@ -111,17 +111,17 @@ class FactorizationNorm(NamedTuple):
     column_weights: FloatArray
 
 
-def factorization_norm(A: FloatArray, *, tol: float = 1e-2, max_iter: int = 300) -> FactorizationNorm:
+def factorization_norm(A: FloatArray, *, tol: float = 1e-2) -> FactorizationNorm:
     """Factorization norm gamma_2(A): the least (longest row of B) times (longest column of C) over A = B C, not zero.
 
     By duality gamma_2(A) is the largest nuclear norm of D_q^{1/2} A D_p^{1/2} over distributions p on columns and q on
     rows (J. Matousek, A. Nikolov, K. Talwar, IMRN 2020); the same alternating maximisation as in the one-sided problem
-    applies. It stops at a certified relative gap of `tol`, or after `max_iter` singular value decompositions.
+    applies. It stops at a certified relative gap of `tol`, or after 300 singular value decompositions.
     """
     d, N = A.shape
     q, p = np.full(d, 1.0 / d), np.full(N, 1.0 / N)
     lower, upper = 0.0, np.inf
-    for _ in range(max_iter):
+    for _ in range(300):
         left, singular, right = scipy.linalg.svd(np.sqrt(q)[:, None] * A * np.sqrt(p), full_matrices=False)
         total = float(singular.sum())
         rows = (left**2) @ singular  # q_j times the squared length of row j of B
