@@ -4,16 +4,11 @@ import math
 from typing import Any
 
 from dpgraph.problems.driver import Facts, Undecided
-from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
+from dpgraph.releases.answers import answer_noise, expected_flips, too_dear
 from dpgraph.tuning import ANSWER_RULE
 
 #: Names of the strategies that are compared.
 RESPONSE, SWEEPS = "randomized-response", "bounded-iterates"
-
-
-def too_dear(n: int, epsilon: float) -> bool:
-    """Whether false answers would take minutes, or would not fit into memory: no problem takes them then."""
-    return expected_flips(n, epsilon) > flip_limit()
 
 
 def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_answers: float = math.inf) -> bool:
@@ -31,7 +26,7 @@ def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_an
     be larger with q, in units of that variance: n s^2/d <= (q - 1)/c, c being the only number here that is fitted
     (:class:`~dpgraph.tuning.AnswerRule`).
 
-    Cost: never where answers are :func:`too_dear`, and at most `most_answers`.
+    Cost: never where answers are :func:`~dpgraph.releases.answers.too_dear`, and at most `most_answers`.
     """
     if n < 2 or too_dear(n, epsilon) or n * max(degree, 0.0) / 2 + expected_flips(n, epsilon) > most_answers:
         return False

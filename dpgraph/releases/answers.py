@@ -112,6 +112,11 @@ def expected_flips(n: int, epsilon: float) -> float:
     return n * (n - 1) / 2 / (1 + math.exp(min(epsilon, LARGEST_EPSILON)))
 
 
+def too_dear(n: int, epsilon: float) -> bool:
+    """Whether false answers would take minutes, or would not fit into memory."""
+    return expected_flips(n, epsilon) > flip_limit()
+
+
 def check_response(n: int, epsilon: float) -> None:
     """Refuse an epsilon at which bits are fair coins, or the flipped ones would not fit into memory."""
     if epsilon < _LEAST_EPSILON:
@@ -119,10 +124,11 @@ def check_response(n: int, epsilon: float) -> None:
             f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
             f"{epsilon:g} is left for them"
         )
-    if (flips := expected_flips(n, epsilon)) > flip_limit():
+    if too_dear(n, epsilon):
         raise InvalidParameterError(
-            f"randomized response would give {flips:.2g} false answers for n = {n}, with {epsilon:g} of epsilon for "
-            f"them; at most {flip_limit():.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
+            f"randomized response would give {expected_flips(n, epsilon):.2g} false answers for n = {n}, with "
+            f"{epsilon:g} of epsilon for them; at most {flip_limit():.2g} fit into memory; raise epsilon or use "
+            "mechanism='bounded-iterates'"
         )
 
 

@@ -29,11 +29,10 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.guard import private_function
-from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.driver import TOTAL_SHARE, Asked, Problem, Spending, Undecided, release
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, Start, release_start
 from dpgraph.problems.options import NoisyPower
-from dpgraph.releases.answers import answer_noise
+from dpgraph.releases.answers import answer_noise, too_dear
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.normalized import Regularization
 from dpgraph.releases.totals import degree_excess

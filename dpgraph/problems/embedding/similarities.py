@@ -19,7 +19,6 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.answer_rule import too_dear
 from dpgraph.problems.embedding.normalized_adjacency import (
     ANSWERS,
     least_visible,
@@ -27,7 +26,7 @@ from dpgraph.problems.embedding.normalized_adjacency import (
 )
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts
 from dpgraph.problems.options import RandomizedResponse
-from dpgraph.releases.answers import answer_noise
+from dpgraph.releases.answers import answer_noise, too_dear
 from dpgraph.releases.totals import release_degree_excess, release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
