@@ -80,18 +80,27 @@ def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:
     return 2 * release_total_weight(graph, first).value / graph.n_vertices, call.without(first)
 
 
-def published(
-    graph: Graph, call: Call, name: str, degrees: FloatArray, tau: float, basis: FloatArray, core: FloatArray
+def published(  # noqa: PLR0913
+    graph: Graph,
+    call: Call,
+    name: str,
+    degrees: FloatArray,
+    tau: float,
+    basis: FloatArray,
+    core: FloatArray,
+    *,
+    lower: float | None = None,
+    spectrum: FloatArray | None = None,
 ) -> PrivateNormalizedAdjacency:
-    """What was released by a strategy that needs no bound on the degrees; `core` is diagonal."""
+    """What a strategy released; the `core` is diagonal unless a `spectrum` was released beside it."""
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
         regularization=tau,
-        lower=max(tau, graph.max_weight),
-        basis=canonical_signs(basis),
+        lower=max(tau, graph.max_weight) if lower is None else lower,
+        basis=canonical_signs(basis) if spectrum is None else basis,
         core=core,
-        spectrum=np.abs(np.diag(core)),
+        spectrum=np.abs(np.diag(core)) if spectrum is None else spectrum,
         mechanism=name,
         max_weight=graph.max_weight,
         privacy=call.report(),
@@ -139,18 +148,8 @@ def release_normalized_adjacency(
     if options.denoise is True and enough_rows(*basis.shape):
         basis = posterior_basis(basis, released.scale**2 / 2 * np.eye(basis.shape[1]))
     core = release_core(operator, basis, neighbours, for_core)
-    return PrivateNormalizedAdjacency(
-        nodes=graph.nodes,
-        degrees=degrees,
-        regularization=tau,
-        lower=0.0 if options.low_degrees == "halt" else lower,
-        basis=basis,
-        core=core,
-        spectrum=released.spectrum,
-        mechanism="coherence",
-        max_weight=w,
-        privacy=call.report(),
-    )
+    lower = 0.0 if options.low_degrees == "halt" else lower
+    return published(graph, call, "coherence", degrees, tau, basis, core, lower=lower, spectrum=released.spectrum)
 
 
 _DEFAULTS = CoherentAdjacency()
@@ -195,18 +194,8 @@ def _by_noisy_entries(
     noisy = release_noisy_matrix(graph, facts.regularization, mean, left)
     ranks = check_rank(facts.rank, facts.n, MOST_RANKS)
     basis, values, spectrum, _sine = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
-    return PrivateNormalizedAdjacency(
-        nodes=graph.nodes,
-        degrees=noisy.degrees,
-        regularization=noisy.tau,
-        lower=noisy.lower,
-        basis=basis,
-        core=np.diag(values),
-        spectrum=spectrum,
-        mechanism="gaussian",
-        max_weight=graph.max_weight,
-        privacy=call.report(),
-    )
+    bounds: dict[str, Any] = {"lower": noisy.lower, "spectrum": spectrum}
+    return published(graph, call, "gaussian", noisy.degrees, noisy.tau, basis, np.diag(values), **bounds)
 
 
 # --- averaged products with public iterates (HP14): Gaussian for several columns, pure for one ------------------------

@@ -9,7 +9,6 @@ means under the law of all rows (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,22 +49,6 @@ class LowRankAdjacency:
     core: FloatArray
 
 
-@dataclass(frozen=True)
-class _Matrix:
-    """A private symmetric matrix that is seen through its products with public bases."""
-
-    # Public factors of the rows
-    rows: FloatArray
-    # rows * multiply(Q) is the exact product, private
-    multiply: Callable[[FloatArray], FloatArray]
-    # How much multiply(Q) changes between neighbours, in l2
-    bound: Callable[[FloatArray], float]
-    # How much Q' (rows * multiply(Q)) changes, in the Frobenius norm
-    core_bound: Callable[[FloatArray], float]
-    # What rounding adds to `bound` on either neighbour, or None for the allowance of a Measurement
-    error: Callable[[FloatArray], float | None] = lambda _: None
-
-
 def release_low_rank_adjacency(
     graph: Graph, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
 ) -> LowRankAdjacency:
@@ -86,24 +69,17 @@ def release_low_rank_adjacency(
     if regularization is not None:
         rows = row_scales(degrees, regularization, w)
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
-    matrix = _Matrix(
-        rows,
-        multiply=lambda Q: graph.multiply(rows[:, None] * Q),
-        bound=lambda Q: sensitivity.row_release(w, pair_norm(rows[:, None] * Q)),
-        core_bound=lambda Q: sensitivity.adjacency_core(w, rows[:, None] * Q),
-        error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
-    )
     products = call.without(for_degrees, for_core)
     extra = _extra(graph.n_vertices, rank) if products.mu * degree_of_an_end(degrees, std) >= POWER.wide * w else 0
     first = _first_basis(graph.n_vertices, rank + extra, call, rows * shrunken)
     denoise = denoise and enough_rows(graph.n_vertices, rank)
-    seen = _release_products(matrix, first, rank, products, denoise=denoise)
+    seen = _release_products(graph, rows, first, rank, products, denoise=denoise)
     if denoise:
         seen.keep_leading(rank)
-        Q = posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
+        Q = posterior_basis(seen.basis(), seen.covariance(), rows)
     else:
         Q = np.asarray(np.linalg.qr(seen.basis())[0])
-    return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
+    return LowRankAdjacency(degrees, *_release_core(graph, rows, Q, rank, for_core))
 
 
 def check_products(n: int, rank: int, mu: float = math.inf) -> None:
@@ -127,14 +103,17 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
 
 
-def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, denoise: bool) -> Products:
-    """Release products with iterates that improve, and refine the last basis."""
+def _release_products(
+    graph: Graph, rows: FloatArray, Q: FloatArray, rank: int, call: Call, *, denoise: bool
+) -> Products:
+    """Release products of R A R, R = diag(rows), with iterates that improve, and refine the last basis."""
     iterations = _iterations(call.mu)
     step = call.at_mu(call.mu / math.sqrt(iterations))
-    seen, rows, wide, found = Products(Q, iterations), matrix.rows, Q.shape[1] > rank, False
+    seen, w, wide, found = Products(Q, iterations), graph.max_weight, Q.shape[1] > rank, False
     for t in tqdm(range(iterations), desc="products", disable=BAR.get() is None):
-        name = f"power iteration {t + 1}"
-        noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
+        X = rows[:, None] * Q
+        bound, error = sensitivity.row_release(w, pair_norm(X)), sensitivity.product_rounding(w, X)
+        noisy, std = step.release(Measurement(f"power iteration {t + 1}", graph.multiply(X), l2=bound, error=error))
         product, noise = rows[:, None] * noisy, float(np.linalg.norm(rows)) * std  # the norm of noise in a column
         seen.add(product, std**2)
         if wide:
@@ -160,9 +139,12 @@ def _size(product: FloatArray, noise: float, rank: int) -> float:
     return math.sqrt(max(float(squares[-rank]), np.finfo(float).tiny))
 
 
-def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
+def _release_core(
+    graph: Graph, rows: FloatArray, Q: FloatArray, rank: int, call: Call
+) -> tuple[FloatArray, FloatArray]:
     """Leading eigenvectors of Q B Q', and the diagonal core on them, for a released B."""
-    exact, bound = Q.T @ (matrix.rows[:, None] * matrix.multiply(Q)), matrix.core_bound(Q)
+    X = rows[:, None] * Q
+    exact, bound = Q.T @ (rows[:, None] * graph.multiply(X)), sensitivity.adjacency_core(graph.max_weight, X)
     error = CORE_ALLOWANCE * bound / call.mu * len(exact)
     core = release_symmetric(Measurement("core", exact, l2=bound, error=error), call).matrix
     values, vectors = np.linalg.eigh(core)
