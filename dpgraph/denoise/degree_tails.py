@@ -117,12 +117,13 @@ def _posterior_mean(noisy: FloatArray, first: FloatArray, std: float) -> tuple[F
     reach = np.maximum(1, np.rint(TAILS.window * np.arange(1, steps.size + 1))).astype(np.int64)
     rate = _window_mean(steps, np.ones(steps.size, dtype=bool), reach)
     known = np.abs(steps - rate) <= COMMON.clear * np.sqrt(2 * std**2 + rate)
-    rate = _window_mean(steps, known, reach)
+    if not known.all():
+        rate = _window_mean(steps, known, reach)
     weight = np.where(known, 1.0 / rate, 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate
-    bands = np.array([-before, 1.0 / std**2 + weight + before])
     evidence = noisy / std**2 + drift - np.append(0.0, drift[:-1])
-    mean, response = scipy.linalg.solveh_banded(bands, np.column_stack([evidence, np.ones_like(evidence)])).T
+    both = np.column_stack([evidence, np.ones_like(evidence)])
+    mean, response = scipy.linalg.lapack.dptsv(1.0 / std**2 + weight + before, -before[1:], both)[2].T
     return mean, response
 
 
@@ -130,11 +131,8 @@ def _window_mean(steps: FloatArray, known: FloatArray, reach: IntArray) -> Float
     """The mean of those `steps` that are `known` up to reach_k places from k, taken twice, at least `_LEAST_RATE`."""
     k = np.arange(steps.size)
     low, high = np.maximum(k - reach, 0), np.minimum(k + reach + 1, steps.size)
-    values, numbers = np.where(known, steps, 0.0), high - low
-    if not known.all():
-        before = np.append(0, np.cumsum(known))
-        numbers = np.maximum(before[high] - before[low], 1)
-    for counted in (numbers, high - low):
+    values, before = np.where(known, steps, 0.0), np.append(0, np.cumsum(known))
+    for counted in (np.maximum(before[high] - before[low], 1), high - low):
         sums = np.append(0.0, np.cumsum(values))
         values = (sums[high] - sums[low]) / counted
     return np.maximum(values, _LEAST_RATE)

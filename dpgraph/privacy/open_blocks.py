@@ -164,8 +164,11 @@ def _untell() -> None:
 
 def _is_told(pid: int) -> bool:
     """Whether a process of this user has a block open."""
+    path = _file_of(pid)
+    if not os.access(path, os.R_OK):  # mostly so, and faster than an error
+        return False
     try:
-        descriptor = os.open(_file_of(pid), os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -180,12 +183,8 @@ def _is_told(pid: int) -> bool:
 
 
 def _file_of(pid: int) -> str:
-    return _path(tempfile.gettempdir(), os.getuid() if hasattr(os, "getuid") else "", pid)
-
-
-@lru_cache(64)
-def _path(folder: str, user: int | str, pid: int) -> str:
-    return os.path.join(folder, f"dpgraph-{user}-{pid}.open")
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    return f"{tempfile.gettempdir()}{os.sep}dpgraph-{user}-{pid}.open"
 
 
 @lru_cache(1)
