@@ -142,8 +142,8 @@ def private_synthetic_graph(  # noqa: PLR0913
     roots = Roots.fit(blocks.degrees.astype(np.float64))
     goals = Goals(
         min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
-        _unless_lost(release_clustering(subgraphs, of_clustering), facts.n, 0.0),
-        _unless_lost(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0), -1.0),
+        _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),
+        _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
     )
     model, twin = fit_model(graph.nodes, blocks, goals, call)
     if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
@@ -156,10 +156,16 @@ def private_synthetic_graph(  # noqa: PLR0913
     return strengthened(model, twin, again, call.generator)
 
 
-def _unless_lost(released: Released, unit: float, least: float) -> float:
-    """A number in this unit, from `least` to 1; nan where noise of twice its standard deviation explains it."""
-    number = min(max(released.number, least * unit), unit)
-    return number / unit if abs(number) > 2 * released.std else math.nan
+def _unless_lost(released: Released, unit: float) -> float:
+    """A number in this unit, from 0 to 1; nan where noise of twice its standard deviation explains it."""
+    number = min(max(released.number, 0.0), unit)
+    return number / unit if number > 2 * released.std else math.nan
+
+
+def _shrunk(released: Released, unit: float) -> float:
+    """A correlation by its sum in this unit, as Stein shrinks one number: towards 0, that of a random graph."""
+    number = min(max(released.number, -unit), unit)
+    return (number - released.std**2 / number) / unit if abs(number) > released.std else 0.0
 
 
 def fit_model(
