@@ -98,6 +98,15 @@ def expected(name, found):
     return frame
 
 
+def test_communities_without_a_modularity_say_so(run, tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("1 2\n2 3\n")
+    said = "".join(run("communities", path, "--epsilon", 0.3, "--seed", seed)[1] for seed in range(6))
+    assert "1 community of 3 vertices\nmodularity: none, for no weight stands out of the noise" in said
+    assert "1 communities" not in said
+    assert "nan" not in said
+
+
 def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
     G = nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1)
     path, output, picture, saved = (tmp_path / name for name in ("g.txt", "twin.csv", "twin.png", "twin.npz"))

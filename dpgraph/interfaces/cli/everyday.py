@@ -22,6 +22,10 @@ _COMMUNITIES = "At most how many communities: auto (as many as the modularity as
 _RESOLUTION = "Above 1 for smaller communities, below 1 for larger ones."
 
 
+def _communities(number: int) -> str:
+    return "1 community" if number == 1 else f"{number} communities"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Communities(GraphRelease, StrategyRelease):
     """Find groups of vertices with many edges inside and few between them, with edge-level differential privacy.
@@ -58,10 +62,11 @@ class Communities(GraphRelease, StrategyRelease):
         sizes = [f"{len(community):,}" for community in result.communities[:12]]
         more = [f"and {len(result.communities) - 12} smaller ones"] * (len(result.communities) > 12)
         low, high = result.modularity_interval
-        return [
-            f"{source.name}: {len(result.communities)} communities of {', '.join([*sizes, *more])} vertices",
-            f"modularity: {result.estimated_modularity:.4g}, with probability 95 % between {low:.4g} and {high:.4g}",
-        ]
+        value = f"{result.estimated_modularity:.4g}, with probability 95 % between {low:.4g} and {high:.4g}"
+        if np.isnan(result.estimated_modularity):
+            value = "none, for no weight stands out of the noise"
+        groups = _communities(len(result.communities))
+        return [f"{source.name}: {groups} of {', '.join([*sizes, *more])} vertices", f"modularity: {value}"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,10 +229,10 @@ class Synthesize(GraphRelease):
         yield self.save, lambda path: save_result(replace(result, nodes=tuple(source.labels)), path)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
-        edges, groups = int(result.degrees.sum()) // 2, len(result.block_weights)
+        edges, groups = int(result.degrees.sum()) // 2, _communities(len(result.block_weights))
         return [
-            f"{source.name}: drawn graphs have {len(source.labels):,} vertices and about {edges:,} edges in {groups} "
-            f"communities, and {result.triangles:,} triangles"
+            f"{source.name}: drawn graphs have {len(source.labels):,} vertices and about {edges:,} edges in {groups}, "
+            f"and {result.triangles:,} triangles"
         ]
 
 
@@ -274,7 +279,7 @@ class Page(GraphRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         found = len(result.communities.communities)
-        groups = f"{found} communities" if found > 1 else "no division stands out"
+        groups = _communities(found) if found > 1 else "no division stands out"
         lines = [f"{source.name}: {len(source.labels):,} vertices, {groups}"]
         lines += [f"  {fact.name:<58} {fact.shown:>18}  {fact.interval}" for fact in result.facts]
         return [*lines, "ranges hold the exact number with probability 95 %"]
