@@ -128,6 +128,8 @@ def sums_between(pairs: sparse.csr_array, labels: IntArray) -> sparse.csr_array:
     """Public weights between every two groups, and inside each, twice, on the diagonal, from those of all pairs."""
     entries, k = pairs.tocoo(), int(labels.max()) + 1
     ends = (labels[entries.coords[0]], labels[entries.coords[1]])
+    if k * k <= entries.nnz:  # no sorting
+        return sparse.csr_array(np.bincount(ends[0] * k + ends[1], entries.data, k * k).reshape(k, k))
     return sparse.coo_array((entries.data, ends), shape=(k, k)).tocsr()
 
 
