@@ -145,7 +145,7 @@ def private_synthetic_graph(  # noqa: PLR0913
         _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),
         _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
     )
-    model, twin = fit_model(graph.nodes, blocks, goals, call)
+    model = fit_model(graph.nodes, blocks, goals, call)
     if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
         return model
 
@@ -153,7 +153,7 @@ def private_synthetic_graph(  # noqa: PLR0913
         public = call.on_public_data(asked.epsilon)
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
-    return strengthened(model, twin, again, call.generator)
+    return strengthened(model, again, call.generator)
 
 
 def _unless_lost(released: Released, unit: float) -> float:
@@ -168,10 +168,8 @@ def _shrunk(released: Released, unit: float) -> float:
     return (number - released.std**2 / number) / unit if abs(number) > released.std else 0.0
 
 
-def fit_model(
-    nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call
-) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
-    """A model by released degrees, labels, weights between communities, and counts, and a twin if one was drawn."""
+def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> PrivateGraphModel:
+    """A model by released degrees, labels, weights between communities, and counts."""
     counts = int(goals.triangles), goals.clustering, goals.assortativity
     model = PrivateGraphModel(
         nodes, blocks.labels, blocks.degrees, blocks.edges, *counts, math.nan, 0.0, 1, 0.0, call.report()
@@ -179,20 +177,17 @@ def fit_model(
     return _tightened(model, call.generator)
 
 
-def _tightened(
-    model: PrivateGraphModel, generator: np.random.Generator
-) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
-    """With the least groups for its triangles: none if swaps alone make them, as on this twin; groups blur labels.
+def _tightened(model: PrivateGraphModel, generator: np.random.Generator) -> PrivateGraphModel:
+    """With the least groups for its triangles: none if swaps alone make them, as on a twin; groups blur labels.
 
     Communities that are split at random have groups: the labels are not what Louvain's method finds, and groups are.
     """
     if model.parts == 1 and int(model.degrees.sum()) <= 2 * _MOST_REHEARSED:
         loose = replace(model, tightness=0.0)
-        twin = loose.adjacency(generator)
-        if _held(loose, twin) >= 1 - SHORT:
-            return loose, twin
+        if _held(loose, loose.adjacency(generator)) >= 1 - SHORT:
+            return loose
     blocks = stronger(model.blocks, model.parts, model.strength, generator)
-    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator)), None
+    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator))
 
 
 def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
@@ -201,10 +196,7 @@ def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
 
 
 def strengthened(
-    model: PrivateGraphModel,
-    twin: sparse.csr_array | None,
-    again: Callable[[sparse.csr_array], IntArray],
-    generator: np.random.Generator,
+    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> PrivateGraphModel:
     """A model on whose twins the same mechanism finds labels as good as those of the private graph, by a rehearsal.
 
@@ -213,36 +205,31 @@ def strengthened(
     strong that twins lack triangles is not taken.
     """
     own = modularity_of(sparse.csr_array(ends_of(model.block_weights)), 1.0)
-    best, kept, reached = _rehearsed(model, twin, again, generator)
+    best, kept, reached = _rehearsed(model, again, generator)
     model = replace(model, modularity=best)
     if not 0 < kept < own:
         return model
-    strong, twin = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
-    larger, more, enough = _rehearsed(strong, twin, again, generator)
+    strong = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
+    larger, more, enough = _rehearsed(strong, again, generator)
     if more > own:
-        strong, _ = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
+        strong = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
     return strong if enough >= min(reached, 1 - SHORT) else model
 
 
 def _rehearsed(
-    model: PrivateGraphModel,
-    twin: sparse.csr_array | None,
-    again: Callable[[sparse.csr_array], IntArray],
-    generator: np.random.Generator,
+    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> tuple[float, float, float]:
     """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
-    A = model.adjacency(generator) if twin is None else twin
+    twin = model.adjacency(generator)
     best, *kept = (
-        modularity_of(sums_between(A, labels), 1.0)
-        for labels in (louvain(A, 1.0, generator, runs=1), *(again(A) for _ in range(_REHEARSALS)))
+        modularity_of(sums_between(twin, labels), 1.0)
+        for labels in (louvain(twin, 1.0, generator, runs=1), *(again(twin) for _ in range(_REHEARSALS)))
     )
-    return best, sum(kept) / _REHEARSALS, _held(model, A)
+    return best, sum(kept) / _REHEARSALS, _held(model, twin)
 
 
-def _with_modularity(
-    model: PrivateGraphModel, wanted: float, generator: np.random.Generator
-) -> tuple[PrivateGraphModel, sparse.csr_array | None]:
-    """A model whose communities have this modularity, and a twin if one was drawn."""
+def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> PrivateGraphModel:
+    """A model whose communities have this modularity."""
     parts, strength = strength_for(model.block_weights, wanted)
     return _tightened(replace(model, modularity=wanted, parts=parts, strength=strength), generator)
 

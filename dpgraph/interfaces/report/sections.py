@@ -136,7 +136,7 @@ def report(  # noqa: PLR0913
     triangles = max(counts.counts["triangle"], 0)
     shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
     blocks = Blocks(shown, communities.labels, np.maximum(communities.block_weights, 0.0))
-    twin, _ = fit_model(graph.nodes, blocks, Goals(triangles, math.nan, math.nan), call)
+    twin = fit_model(graph.nodes, blocks, Goals(triangles, math.nan, math.nan), call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 
