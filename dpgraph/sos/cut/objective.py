@@ -240,6 +240,14 @@ class DenseObjective(_ListedObjective):
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
 
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
+        """Metropolis sweeps, O(n) for an accepted flip, of one cut on each thread."""
+
+        def cool(x: FloatArray, number: int, stop: Stop) -> None:
+            kernels.anneal_dense(self.matrix, x, temperatures, tol, np.uint64(seed + number), stop)
+
+        return on_columns(cool, signs, range(signs[0].size))
+
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
         inner = _signed_sums(_signed_sums(self.matrix, group, signs).T, group, signs)
