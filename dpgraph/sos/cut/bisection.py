@@ -29,7 +29,6 @@ from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
 _CLOSE, _CLOSE_ENOUGH = 1e-5, 0.02  # of the value, and of the gap: what a better penalty is worth
-_NEAR = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
 # keeps fluctuating by a few vertices until the end.
 _HOT, _WARM, _COLD = 0.45, 0.15, 0.05
@@ -71,9 +70,7 @@ def solve_bisection(
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
-        until = watch.until(_SHARE)
-        relaxed = penalised, penalty, root
-        penalised, penalty, root = _close_gap(objective, relaxed, largest, beat, generator, until)
+        root = close_gap(penalised, root, beat - penalty * largest**2, generator, deadline=watch.until(_SHARE))
     allowance, rounding = _allowance(root, penalty, largest)
     weights = objective.vertex_weights()
     watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
@@ -176,31 +173,6 @@ def _allowance(root: LowRankSolution, penalty: float, largest: int) -> tuple[flo
     """
     allowance = penalty * largest**2
     return allowance, rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
-
-
-def _close_gap(
-    objective: SparseObjective,
-    relaxed: tuple[CutObjective, float, LowRankSolution],
-    largest: int,
-    beat: float,
-    rng: np.random.Generator,
-    deadline: float,
-) -> tuple[CutObjective, float, LowRankSolution]:
-    """The same with a larger penalty and a smaller tolerance, where they may be all that is above the best known cut.
-
-    In a star the relaxation exceeds every bisection by 1/(16 penalty).
-    """
-    penalised, penalty, root = relaxed
-    while penalty > 0.0:
-        gap = root.value + penalty * largest**2 - beat
-        if not 0.0 < gap <= _NEAR * abs(root.value):
-            break
-        larger = penalise_imbalance(objective, 4.0 * penalty)
-        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors, deadline=deadline)
-        if again.value + 4.0 * penalty * largest**2 - beat > 0.5 * gap:
-            break
-        penalised, penalty, root = larger, 4.0 * penalty, again
-    return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng, deadline=deadline)
 
 
 def _search(
