@@ -187,14 +187,6 @@ def semidefinite(A: Any, price: float = 0.0) -> bool:
     return True
 
 
-def top(part: Tables, known: dict[str, int]) -> int:
-    """The largest value of a part; parts that differ in the names of variables have one."""
-    names = sorted({v for scope in part for v in scope})
-    key = str([(*map(names.index, scope), *np.ravel(table)) for scope, table in part.items()])
-    known[key] = known.get(key) or largest(part, names)
-    return known[key]
-
-
 class Leaf(NamedTuple):
     """A part that is not divided: its number, the variables that are left, r, and what parts add to that at most."""
 
@@ -209,8 +201,7 @@ def leaves(data: dict[str, Any], f: Tables, whole: Any) -> Iterator[Leaf]:
     """What is not divided, in the order of the file."""
     n, q = data["n"], data["labels"]
     parts = [tables_of(part, n, q, whole) for part in data["parts"]]
-    known: dict[str, int] = {}
-    tops = [top(part, known) for part in parts]
+    tops = [largest(part, sorted({v for scope in part for v in scope})) for part in parts]
     alike = interchangeable(f, q)
     stack = [(f, 0, {v: (v, 1) for v in range(n)})]
     for number, node in enumerate(data["proof"]):
