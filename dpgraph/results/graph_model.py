@@ -48,7 +48,7 @@ class PrivateGraphModel(TableResult):
     clustering : float
         Private mean of the local clustering coefficients of all vertices; nan if noise explains what was released.
     assortativity : float
-        Private correlation of the square roots of the degrees of two neighbours, less where noise is large; nan if it was not released.
+        Correlation of the square roots of the degrees of two neighbours, less where noise is large; nan without it.
     modularity : float
         What Louvain's method may reach on the private graph, estimated without further budget; nan if it was not.
     tightness : float
