@@ -478,6 +478,8 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
             "files are lines. epsilon = 1 unless named; delta = 1e-6 for embeddings but the pure one, and for "
             "cuts. Made by `benchmarks/load.py`.\n",
             markdown_table(header, lines),
+            "Lines of 100,000 vertices and more are older: sweeps had 1,000 blocks, or 250 and then 50, and the "
+            "machine took a half to a third of the time for small calls.\n",
             "No lines at 10,000,000 vertices: a networkx graph of 50 million edges would take about 12 GB, five times "
             "what one of 10 million takes, and the table has 8 GB; igraph was not run at this size.\n",
             "Exponents in the number of edges, fitted from 100,000 vertices on:\n",
