@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.linalg.some_rows import SomeRows, row_counts, row_products
+from dpgraph.linalg.some_rows import SomeRows, label_weights, row_counts, row_products
 from dpgraph.threads import Stop, on_threads, thread_count
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
-#: Rows of a matrix whose entries are counted at a time.
-_AT_A_TIME = 2**14
 #: From so many rows on, a product takes all cores: it is then a hundred times as long as a thread takes to start.
 _MANY = 10**5
 
@@ -213,17 +211,3 @@ def product(A: sparse.csr_array, X: FloatArray) -> FloatArray:
 
     on_threads(multiply, ends[:-1], ends[1:])
     return found
-
-
-def label_weights(
-    rows: sparse.csr_array, own: NDArray[np.integer], labels: NDArray[np.integer], count: int
-) -> FloatArray:
-    """Weight of all entries by the label of the row, in `own`, and that of the column, shape (count, count)."""
-    found = np.zeros(count * count)
-    for first in range(0, own.size, _AT_A_TIME):
-        pointers = rows.indptr[first : first + _AT_A_TIME + 1]
-        here = slice(pointers[0], pointers[-1])
-        place = np.repeat(own[first : first + _AT_A_TIME].astype(np.int64) * count, np.diff(pointers))
-        place += labels[rows.indices[here]]
-        found += np.bincount(place, weights=rows.data[here], minlength=count * count)
-    return found.reshape(count, count)

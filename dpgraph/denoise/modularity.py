@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from dpgraph.linalg.some_rows import label_weights
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -126,10 +127,11 @@ def _interval(weights: BlockWeights, above: float, slopes: FloatArray, least: fl
 
 def sums_between(pairs: sparse.csr_array, labels: IntArray) -> sparse.csr_array:
     """Public weights between every two groups, and inside each, twice, on the diagonal, from those of all pairs."""
-    entries, k = pairs.tocoo(), int(labels.max()) + 1
+    k = int(labels.max()) + 1
+    if k * k <= pairs.nnz:  # no sorting
+        return sparse.csr_array(label_weights(pairs, labels, labels, k))
+    entries = pairs.tocoo()
     ends = (labels[entries.coords[0]], labels[entries.coords[1]])
-    if k * k <= entries.nnz:  # no sorting
-        return sparse.csr_array(np.bincount(ends[0] * k + ends[1], entries.data, k * k).reshape(k, k))
     return sparse.coo_array((entries.data, ends), shape=(k, k)).tocsr()
 
 

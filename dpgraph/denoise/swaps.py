@@ -84,8 +84,11 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     now = np.array([found.count("triangle"), found.clustering(), correlated])
     wanted = np.where(np.isnan(goals), now, goals * units)
     scale = np.where(np.isnan(goals), 0.0, 1 / np.maximum([wanted[0], wanted[1], units[2]], 1.0))
-    far = (((now - wanted) * scale) ** 2).sum()
-    if A.nnz == 0 or far <= _NEAR:
+
+    def distance() -> float:
+        return float((((now - wanted) * scale) ** 2).sum())
+
+    if A.nnz == 0 or distance() <= _NEAR:
         return A
     indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
     mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
@@ -93,10 +96,9 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
     tries = min(_SWAPS * A.nnz, _MOST)
     for _ in range(0, min(_ROUNDS * tries, _MOST), tries):
-        kernel, before = at_once(_swaps, 60.0 * tries), far
+        kernel, before = at_once(_swaps, 60.0 * tries), distance()
         on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale, np.zeros(3)), tries, rng)
-        far = (((now - wanted) * scale) ** 2).sum()
-        if far <= _NEAR or far > (1 - _WORTH) * before:
+        if distance() <= _NEAR or distance() > (1 - _WORTH) * before:
             break
     B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
     B.sort_indices()

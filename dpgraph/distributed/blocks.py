@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.extras import require
-from dpgraph.graph import WeightGrid, label_weights
-from dpgraph.linalg.some_rows import SomeRows, copy_rows
+from dpgraph.graph import WeightGrid
+from dpgraph.linalg.some_rows import SomeRows, copy_rows, label_weights
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Entries of a block that are multiplied at a time.

@@ -11,6 +11,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Entries that a row is taken to have: whether a loop is compiled depends on public numbers.
 _TYPICAL = 16.0
+#: Rows of a matrix whose entries are counted at a time.
+_AT_A_TIME = 2**14
 
 
 class SomeRows(NamedTuple):
@@ -47,6 +49,20 @@ def row_counts(rows: SomeRows, labels: NDArray[np.integer], count: int) -> Float
 def copy_rows(rows: SomeRows, places: IntArray, columns: NDArray[np.integer], weights: FloatArray) -> None:
     """Copy the entries of rows to where these places begin; weights only where there is more than one."""
     at_once(_copy, _TYPICAL * places.size)(*rows, places, columns, weights)
+
+
+def label_weights(
+    rows: sparse.csr_array, own: NDArray[np.integer], labels: NDArray[np.integer], count: int
+) -> FloatArray:
+    """Weight of all entries by the label of the row, in `own`, and that of the column, shape (count, count)."""
+    found = np.zeros(count * count)
+    for first in range(0, own.size, _AT_A_TIME):
+        pointers = rows.indptr[first : first + _AT_A_TIME + 1]
+        here = slice(pointers[0], pointers[-1])
+        place = np.repeat(own[first : first + _AT_A_TIME].astype(np.int64) * count, np.diff(pointers))
+        place += labels[rows.indices[here]]
+        found += np.bincount(place, weights=rows.data[here], minlength=count * count)
+    return found.reshape(count, count)
 
 
 @njit()

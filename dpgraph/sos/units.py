@@ -38,7 +38,7 @@ def rounded_once(numbers: FloatArray) -> float:
 
     High parts of all numbers are multiples of one power of two, so that they add up exactly; what is left is exact too,
     and has high parts of its own (S. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008). Numbers are
-    so far below the largest one that nothing overflows.
+    finite, and so far below the largest one that nothing overflows.
     """
     sums, numbers = [], numbers.ravel()
     for first in range(0, numbers.size, _AT_ONCE):

@@ -1,11 +1,15 @@
 """The three kinds of objective are the same function."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.units import rounded_once
 
 
 def signed_matrix(n, rng, density=0.5):
@@ -100,3 +104,24 @@ def test_contraction_keeps_the_value_of_every_cut_that_respects_the_groups():
             w = np.array([1.0, -1.0, 1.0])
             merged = np.array([w[0], -w[0], w[1], w[2], -w[1]])
             assert again.values(w) == pytest.approx(small.values(merged))
+
+
+def test_sums_of_any_magnitudes_are_rounded_once():
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 7, 40_000):
+        numbers = rng.standard_normal(size) * 10.0 ** rng.uniform(-25, 0, size)
+        nearly = np.append(numbers, -numbers * (1 + 2.0**-52))
+        assert [rounded_once(numbers), rounded_once(nearly)] == [math.fsum(numbers), math.fsum(nearly)]
+
+
+def test_signs_meet_all_positive_entries_exactly_where_every_cycle_allows_it():
+    rng = np.random.default_rng(1)
+    assert SparseObjective(sparse.csr_array((0, 0))).unfrustrated().size == 0
+    for _ in range(60):
+        M = np.triu(rng.integers(-1, 2, size=(6, 6)) * (rng.random((6, 6)) < 0.5), 1).astype(float)
+        M += M.T
+        cuts = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
+        meets = np.array([np.all(np.outer(x, x) * M <= 0) for x in cuts])
+        found = SparseObjective(sparse.csr_array(M)).unfrustrated()
+        assert (found is not None) == meets.any()
+        assert found is None or np.all(np.outer(found, found) * M <= 0)

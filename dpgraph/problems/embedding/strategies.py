@@ -194,8 +194,8 @@ def _by_noisy_entries(
     noisy = release_noisy_matrix(graph, facts.regularization, mean, left)
     ranks = check_rank(facts.rank, facts.n, MOST_RANKS)
     basis, values, spectrum, _sine = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
-    bounds: dict[str, Any] = {"lower": noisy.lower, "spectrum": spectrum}
-    return published(graph, call, "gaussian", noisy.degrees, noisy.tau, basis, np.diag(values), **bounds)
+    degrees, core = noisy.degrees, np.diag(values)
+    return published(graph, call, "gaussian", degrees, noisy.tau, basis, core, lower=noisy.lower, spectrum=spectrum)
 
 
 # --- averaged products with public iterates (HP14): Gaussian for several columns, pure for one ------------------------

@@ -86,7 +86,6 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
     """
     neighbours = _neighbours(n, pairs)
     order, steps, gone = list[int](), 0.0, set[int]()
-    easy = order
 
     def keys(variables: Iterable[int], most: int) -> Iterable[tuple[int, int, int]]:
         for v in variables:
@@ -95,6 +94,7 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
                 yield sum(b not in neighbours[a] for a, b in combinations(near, 2)), len(near), v
 
     for most in (2, widest):
+        easy = order.copy()
         heap = list(keys(set(range(n)) - gone, most))
         current = {entry[2]: entry for entry in heap}
         heapq.heapify(heap)
@@ -112,8 +112,6 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
             for fresh in keys(changed, most):
                 current[fresh[2]] = fresh
                 heapq.heappush(heap, fresh)
-        if most == 2:
-            easy = order.copy()
     return order, easy, steps
 
 

@@ -122,6 +122,18 @@ def annealed(
     return x.reshape(signs.shape)
 
 
+def annealed_apart(
+    kernel: Callable[..., None], data: tuple[FloatArray, ...], signs: FloatArray, temperatures: FloatArray, tol: float,
+    seed: int,
+) -> FloatArray:  # fmt: skip
+    """Copies of the cuts (n,) or (n, c), annealed by a kernel of one cut, on threads."""
+
+    def cool(x: FloatArray, number: int, stop: Stop) -> None:
+        kernel(*data, x, temperatures, tol, np.uint64(seed + number), stop)
+
+    return on_columns(cool, signs, range(signs[0].size))
+
+
 def sides_joined(n: int, u: IntArray, v: IntArray, across: BoolArray) -> IntArray:
     """Connected parts of two copies of n vertices, one for each side, once those of u and v are joined, (2n,).
 
@@ -202,10 +214,13 @@ class SparseObjective(_ListedObjective):
         return core, kept, lift
 
     def unfrustrated(self) -> FloatArray | None:
-        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953), those of a triangle first."""
+        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953).
+
+        In most dense graphs the triangles at one vertex say that it does not.
+        """
         u, v = self.matrix.tocoo().coords
-        hub = int(np.argmax(np.diff(self.matrix.indptr)))
-        sides = -np.sign(self.matrix[[hub]].toarray()[0])
+        hub, sides = int(np.bincount(u, minlength=1).argmax()), np.zeros(max(self.n_vertices, 1))
+        sides[v[u == hub]] = -np.sign(self.matrix.data[u == hub])
         sides[hub] = 1.0
         if np.any(sides[u] * sides[v] * self.matrix.data > 0.0):
             return None
@@ -242,11 +257,7 @@ class DenseObjective(_ListedObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps, O(n) for an accepted flip, of one cut on each thread."""
-
-        def cool(x: FloatArray, number: int, stop: Stop) -> None:
-            kernels.anneal_dense(self.matrix, x, temperatures, tol, np.uint64(seed + number), stop)
-
-        return on_columns(cool, signs, range(signs[0].size))
+        return annealed_apart(kernels.anneal_dense, (self.matrix,), signs, temperatures, tol, seed)
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
@@ -303,12 +314,8 @@ class FactoredObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
-        U, UB, h = self.factor, self.scaled_factor, self.diagonal
-
-        def cool(x: FloatArray, number: int, stop: Stop) -> None:
-            kernels.anneal_factored(U, UB, h, x, temperatures, tol, np.uint64(seed + number), stop)
-
-        return on_columns(cool, signs, range(signs[0].size))
+        data = self.factor, self.scaled_factor, self.diagonal
+        return annealed_apart(kernels.anneal_factored, data, signs, temperatures, tol, seed)
 
     def flip_cost(self) -> float:
         """One inner product."""
