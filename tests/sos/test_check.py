@@ -39,10 +39,10 @@ def solved():
     quick = {"rng": 0, "sweeps": 30}
     few = signed(nx.gnm_random_graph(9, 20, seed=1), 0)
     yield "cycles", max_cut(signed(nx.gnm_random_graph(60, 110, seed=1), 1), weight="weight", **quick)
-    yield "metric", max_cut(signed(nx.gnm_random_graph(18, 80, seed=1), 2), weight="weight", **quick)
+    yield "metric", max_cut(signed(nx.gnm_random_graph(13, 50, seed=1), 2), weight="weight", **quick)
     yield "diagonal", max_cut(signed(nx.gnm_random_graph(100, 900, seed=1), 3), weight="weight", **quick)
     yield "price", max_bisection(signed(nx.gnm_random_graph(70, 900, seed=2), 7), weight="weight", **quick)
-    dense = signed(nx.gnm_random_graph(18, 110, seed=1), 1)
+    dense = signed(nx.gnm_random_graph(16, 100, seed=1), 1)
     yield "tree", max_cut(dense, weight="weight", search="optimal", **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prove, "_MOST_VERTICES", (0, 0))
