@@ -15,6 +15,8 @@ LOWEST := .venv-lowest
 PIP := -m pip --quiet --disable-pip-version-check
 # A third of the installed modules is ever imported, and compiled then; pip would compile all, on one core.
 INSTALL := $(PIP) install --no-compile
+# By a path: beside a folder called dpgraph, as a clone is, Python would take the folder for the package.
+EDITABLE := --config-settings editable_mode=compat --editable
 
 # One BLAS thread per test process: two xdist workers share two cores.
 export OMP_NUM_THREADS ?= 2
@@ -30,13 +32,13 @@ export NO_MKDOCS_2_WARNING := 1
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(INSTALL) --editable '.[plot,pandas,docs,test]'
+	$(BIN)/python $(INSTALL) $(EDITABLE) '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
 # The demo needs the package and matplotlib only.
 $(DEMO): pyproject.toml
 	test -f $(STAMP) || $(PYTHON) -m venv $(VENV)
-	test -f $(STAMP) || $(BIN)/python $(INSTALL) --editable '.[plot]'
+	test -f $(STAMP) || $(BIN)/python $(INSTALL) $(EDITABLE) '.[plot]'
 	touch $(DEMO)
 
 demo: $(DEMO)
@@ -106,7 +108,7 @@ release:
 test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[plot,pandas,sklearn]' \
+	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt $(EDITABLE) '.[plot,pandas,sklearn]' \
 	  pytest pytest-xdist hypothesis pyyaml polars
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -q tests/projections \
 	  tests/queries tests/spectral tests/sos/test_lasserre.py tests/problems/test_exact_max_cut.py $(addprefix tests/test_, \
