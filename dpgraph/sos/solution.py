@@ -38,7 +38,7 @@ def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """
     if objective.unit:
         return value >= floored(objective, bound)
-    return value >= bound - min(_ROUNDING * objective.magnitude(), _SHARE * objective.least_weight())
+    return value >= bound - min(_ROUNDING * objective.magnitude, _SHARE * objective.least_weight)
 
 
 def to_beat(objective: Objective, value: float) -> float:

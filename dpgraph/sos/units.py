@@ -10,27 +10,7 @@ from dpgraph.instance import TwoCSP
 from dpgraph.typing import FloatArray
 
 _AT_ONCE = 2**14  # numbers that a processor's cache holds
-_WHOLE = 2.0**38  # sums of whole numbers up to this are exact, and so are their 2**-12th parts
-
-
-def binary_exponent(numbers: FloatArray) -> int:
-    """Exponent e of the unit ``2**e`` of `numbers`.
-
-    They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
-    is in [1/2, 1), and no square of the others that matters under- or overflows.
-    """
-    with np.errstate(over="ignore"):
-        total = float(np.abs(numbers).sum())
-    if not math.isfinite(total):
-        raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
-    mantissa, exponent = np.frexp(numbers[numbers != 0.0])
-    if not mantissa.size:
-        return 0
-    bits = np.abs(mantissa * 2.0**53).astype(np.int64)
-    lowest = int(np.min(exponent - 53 + np.log2(bits & -bits).astype(np.int64)))
-    largest = int(exponent.max())
-    whole = largest - lowest < 62 and float(np.abs(np.ldexp(numbers, -lowest)).sum()) < _WHOLE
-    return lowest if whole else largest
+_BITS = 38  # sums of whole numbers of so many are exact, and so are their 2**-12th parts
 
 
 def rounded_once(numbers: FloatArray) -> float:
@@ -52,10 +32,23 @@ def rounded_once(numbers: FloatArray) -> float:
 
 
 def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
-    """The numbers in their unit, and its exponent."""
-    exponent = binary_exponent(numbers)
-    scaled = np.ldexp(numbers, -exponent)
-    if np.any(np.ldexp(scaled, exponent) != numbers):
+    """The numbers in their unit ``2**e``, and the exponent e.
+
+    They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
+    is in [1/2, 1), and no square of the others that matters under- or overflows.
+    """
+    with np.errstate(over="ignore"):
+        total = float(np.abs(numbers).sum())
+    if not math.isfinite(total):
+        raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
+    exponent = math.frexp(max(float(numbers.max()), -float(numbers.min())))[1] if total else 0
+    scaled = np.ldexp(numbers, _BITS - exponent)
+    if total and np.all(scaled == np.rint(scaled)) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
+        bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
+        lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
+        exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
+    scaled = np.ldexp(numbers, -exponent) if exponent else numbers
+    if exponent and np.any(np.ldexp(scaled, exponent) != numbers):
         raise InvalidParameterError("the weights span more orders of magnitude than a number can; leave out the least")
     return scaled, exponent
 
@@ -69,6 +62,8 @@ def graph_in_binary_units(matrix: sparse.csr_array) -> tuple[sparse.csr_array, i
 def csp_in_binary_units(instance: TwoCSP) -> tuple[TwoCSP, int]:
     """The instance in the unit of its entries, and the exponent of that."""
     scaled, exponent = in_binary_units(instance.tables)
+    if exponent == 0:
+        return instance, 0
     same = TwoCSP(instance.variables, instance.alphabet)
     same.add_constraints(instance.pairs, scaled)
-    return (same, exponent) if exponent else (instance, 0)
+    return same, exponent

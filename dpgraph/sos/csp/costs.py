@@ -83,7 +83,7 @@ class IntegerCosts:
         """Cost of an assignment."""
         u, v = self.pairs.T
         single = self.single[np.arange(labels.size), labels]
-        return self.constant + sum(map(int, single)) + sum(map(int, self.pair[np.arange(len(u)), labels[u], labels[v]]))
+        return self.constant + int(single.sum()) + int(self.pair[np.arange(len(u)), labels[u], labels[v]].sum())
 
     def bound(self, cost: int) -> float:
         """Nothing that costs as much or more is worth more."""

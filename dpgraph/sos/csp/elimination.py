@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,9 @@ def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[lis
     def keys(variables: Iterable[int], most: int) -> Iterable[tuple[int, int, int]]:
         for v in variables:
             near = neighbours[v]
-            if len(near) <= most and not time_is_up():
+            if len(near) <= most:
+                if time_is_up():
+                    return
                 yield sum(b not in neighbours[a] for a, b in combinations(near, 2)), len(near), v
 
     for most in (2, widest):
@@ -132,11 +134,10 @@ def level_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int]
 
 
 def _neighbours(n: int, pairs: IntArray) -> list[set[int]]:
-    neighbours: list[set[int]] = [set() for _ in range(n)]
-    for u, v in pairs.tolist():
-        neighbours[u].add(v)
-        neighbours[v].add(u)
-    return neighbours
+    ends, others = np.append(pairs, pairs[:, ::-1], axis=0).T
+    near = others[np.argsort(ends, kind="stable")].tolist()
+    places = np.cumsum(np.bincount(ends, minlength=n)).tolist()
+    return [set(near[first:last]) for first, last in pairwise([0, *places])]
 
 
 def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
@@ -157,6 +158,8 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
     """Eliminate in this order; tables of what is left are on one variable or two."""
     n, q = costs.single.shape
     untouched = Core(costs, np.arange(n), [], [])
+    if not order or time_is_up():
+        return untouched
     place = np.full(n, n)
     place[order] = np.arange(len(order))
     tables: list[dict[Scope, Table]] = [{} for _ in range(n + 1)]  # by the variable that is eliminated first

@@ -84,12 +84,14 @@ class CSPObjective:
         same = np.array_equal(self.tables[:, exchanged][:, :, exchanged], self.tables)
         return bool(same and self.has_label_symmetry)
 
+    @cached_property
     def least_weight(self) -> float:
         """Least difference above the rounding errors that two labels in one table make."""
         tables = self.tables.reshape(len(self.pairs), self.alphabet_size**2)
         sizes = np.concatenate([np.diff(np.sort(part, axis=1)).ravel() for part in (tables, self.unary)])
         return float(np.min(sizes[sizes > self.slack], initial=math.inf))
 
+    @cached_property
     def magnitude(self) -> float:
         """About what values are sums of, in absolute terms: errors of rounding are relative to it."""
         parts = np.abs(self.unary).max(axis=1), np.abs(self.tables).max(axis=(1, 2), initial=0.0)

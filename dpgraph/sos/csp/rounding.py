@@ -6,7 +6,7 @@ from dpgraph.compiled import at_once
 from dpgraph.sos.csp.kernels import anneal_labels, ascend_factored
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.kernels import default_sweeps
-from dpgraph.threads import Stop, on_threads
+from dpgraph.threads import Stop, on_threads, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
@@ -70,6 +70,8 @@ def improve_labels(
     Without a number of `sweeps`: the `share` of the usual effort.
     """
     count = len(assignments)
+    if time_is_up():
+        return np.asarray(assignments[0])
     if sweeps is None:
         size = objective.n_variables + 0.2 * len(objective.pairs) * objective.alphabet_size
         sweeps = default_sweeps(share * _OPERATIONS, count * size, _MOST_SWEEPS)
@@ -88,7 +90,8 @@ def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArra
     kernel = anneal_labels if temperatures[0] > 0.0 else at_once(anneal_labels, 4.0 * steps)
 
     def cool(row: IntArray, seed: np.int64, stop: Stop) -> None:
-        kernel(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
+        if not stop[0]:
+            kernel(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
 
     on_threads(cool, rows, seeds)
     return rows

@@ -93,8 +93,9 @@ class ExactSearch:
             watch.found(self._objective.value(self.labels), self.bound)
             if watch.done():
                 break
-        watch.found(self._objective.value(self.labels), self.bound)
-        proven = is_optimal(self._objective, self._objective.value(self.labels), self.bound)
+        value = self._objective.value(self.labels)
+        watch.found(value, self.bound)
+        proven = is_optimal(self._objective, value, self.bound)
         if not proven and entries < math.inf and self._core.steps <= affordable():
             core = reduced(self._whole)
             if core.kept.size == 0:

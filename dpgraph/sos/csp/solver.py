@@ -18,7 +18,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import LOOSE, CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
-from dpgraph.sos.cut.certificate import Certificate
+from dpgraph.sos.cut.certificate import Pinned
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
@@ -129,7 +129,7 @@ def _solve(
         rounded = best_rows(objective, drawn, options.starts)
         known = rounded[0] if options.as_analysed else best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
-        node = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
+        node = CSPNode(root, root.certificate, np.full(objective.n_variables, -1), objective)
         seeds = min(options.seeds, objective.n_variables - 1)
         if seeds == 1 and objective.most_of_a_variable() <= LOOSE * tol * abs(root.value):
             seeds = 0  # what one can change is less than what the bound may be away from the value
@@ -144,7 +144,7 @@ def _solve(
         pool = [rounded]
         for node in tree.nodes:
             if np.any(node.labels >= 0):
-                pool.append(node.complete(_round(node.relaxation, options, generator)))
+                pool.append(node.complete(_round(node.solution, options, generator)))
         rounded = best_rows(objective, np.concatenate(pool), options.starts)
         labels = best_rows(objective, np.stack([known, rounded[0]]), 1)[0] if options.local_search else rounded[0]
         watch.found(objective.value(labels), tree.upper_bound)
@@ -167,28 +167,12 @@ def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Gen
 
 
 @dataclass(frozen=True, eq=False)
-class CSPNode:
-    """A node of the search: variables with `labels` >= 0 are pinned, objective and relaxation are those of the rest."""
+class CSPNode(Pinned):
+    """A node of the search: variables with `labels` >= 0 are pinned, objective and solution are those of the rest."""
 
+    solution: CSPRelaxation
     labels: IntArray
     objective: CSPObjective
-    relaxation: CSPRelaxation
-    certificate: Certificate
-
-    @property
-    def value(self) -> float:
-        """Value of the relaxation."""
-        return self.relaxation.value
-
-    @property
-    def bound(self) -> float:
-        """No solution that agrees with the pins is worth more."""
-        return self.certificate.bound
-
-    @property
-    def kind(self) -> str:
-        """How the bound is known."""
-        return self.certificate.kind
 
     def complete(self, rest: IntArray) -> IntArray:
         """Assignments of all variables, shape (c, n), from those of the free ones."""
@@ -219,24 +203,24 @@ class _PinnedCSP:
     free_seeds: int = 0
 
     def correlation(self, node: CSPNode) -> Correlation:
-        return csp_correlation(node.objective, node.relaxation.vectors, self.weights(node))
+        return csp_correlation(node.objective, node.solution.vectors, self.weights(node))
 
     def weights(self, node: CSPNode) -> FloatArray:
         return self.variable_weights[node.labels < 0]
 
     def probabilities(self, node: CSPNode, variable: int) -> FloatArray:
         # Interchangeable labels: one of them stands for all.
-        return np.ones(1) if node.objective.has_label_symmetry else node.relaxation.marginals()[variable]
+        return np.ones(1) if node.objective.has_label_symmetry else node.solution.marginals()[variable]
 
     def pin(self, node: CSPNode, variable: int, label: int) -> CSPNode:
         labels = node.labels.copy()
         labels[np.flatnonzero(labels < 0)[variable]] = label
         rest = node.objective.condition(variable, label)
-        root = node.relaxation
+        root = node.solution
         kept = np.all(node.objective.pairs != variable, axis=1)
         start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
         solved = solve_csp_relaxation(
             rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start, deadline=self.deadline
         )
         best = min(node.certificate, solved.certificate, key=attrgetter("bound"))
-        return CSPNode(labels, rest, solved, best)
+        return CSPNode(solved, best, labels, rest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -110,13 +111,20 @@ class CutObjective(ABC):
         """Sums of the absolute entries of the rows of M, or an upper bound on them."""
         return np.asarray(np.sqrt(self.n_vertices) * self.row_norms())
 
+    @cached_property
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors; infinite here, where nobody lists the entries."""
         return math.inf
 
+    @cached_property
     def magnitude(self) -> float:
         """About what values are sums of, in absolute terms: errors of rounding are relative to it."""
-        return abs(self.constant) + 0.5 * float(self.absolute_row_sums().sum())
+        return abs(self.constant) + 0.5 * self.total_size
+
+    @cached_property
+    def total_size(self) -> float:
+        """Sum of the absolute entries of M, or an upper bound on it."""
+        return float(self.absolute_row_sums().sum())
 
     def vertex_weights(self) -> FloatArray:
         """Default vertex weights p of the global correlation: the shares of the row norms."""

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,29 @@ class Certificate:
     bound: float
     kind: str
     diagonal: FloatArray | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """A relaxation with some variables pinned, for the search over seeds; the bound may be that of fewer pins."""
+
+    solution: Any
+    certificate: Certificate
+
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+        return float(self.solution.value)
+
+    @property
+    def bound(self) -> float:
+        """No solution that agrees with the pins is worth more."""
+        return self.certificate.bound
+
+    @property
+    def kind(self) -> str:
+        """How the bound is known."""
+        return self.certificate.kind
 
 
 def certify(

@@ -19,39 +19,23 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.certificate import Certificate
+from dpgraph.sos.cut.certificate import Pinned
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class PinnedNode:
+class PinnedNode(Pinned):
     """A node of the search: some vertices are pinned relative to the first one.
 
     The `pins` are vertices with their signs, the gauge first; there are none at the root. Each vertex belongs to a
     `group`, a vertex of the contracted objective, pinned ones to group 0; `solution` is its relaxation.
     """
 
+    solution: LowRankSolution
     pins: tuple[tuple[int, float], ...]
     group: IntArray
-    solution: LowRankSolution
-    certificate: Certificate
-
-    @property
-    def value(self) -> float:
-        """Value of the relaxation."""
-        return self.solution.value
-
-    @property
-    def bound(self) -> float:
-        """No solution that agrees with the pins is worth more."""
-        return self.certificate.bound
-
-    @property
-    def kind(self) -> str:
-        """How the bound is known."""
-        return self.certificate.kind
 
     def vectors(self) -> FloatArray:
         """Unit rows for all vertices, shape (n, k); pinned ones are plus or minus the gauge."""
@@ -95,7 +79,7 @@ def condition(  # noqa: PLR0913
     """
     n = objective.n_vertices
     problem = _PinnedCuts(objective, weights, rng, options.tol, deadline)
-    first = PinnedNode((), np.arange(n), root, root.certificate)
+    first = PinnedNode(root, root.certificate, (), np.arange(n))
     options = replace(options, seeds=min(options.seeds, n))
     return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
@@ -137,7 +121,7 @@ class _PinnedCuts:
         start = np.delete(node.solution.vectors, removed, axis=0)
         solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start, deadline=self.deadline)
         best = min(node.certificate, solution.certificate, key=attrgetter("bound"))
-        return PinnedNode((*node.pins, (variable, sign)), group, solution, best)
+        return PinnedNode(solution, best, (*node.pins, (variable, sign)), group)
 
     def _gauged(self, root: PinnedNode, vertex: int) -> PinnedNode:
         """The root with the vertex as gauge: it becomes group 0."""
@@ -145,7 +129,7 @@ class _PinnedCuts:
         order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
         group = np.argsort(order)
         moved = replace(root.solution, vectors=root.solution.vectors[order])
-        return PinnedNode(((vertex, 1.0),), group, moved, root.certificate)
+        return PinnedNode(moved, root.certificate, ((vertex, 1.0),), group)
 
 
 def _merged(group: IntArray, removed: int) -> IntArray:

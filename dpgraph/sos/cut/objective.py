@@ -77,10 +77,6 @@ class _ListedObjective(CutObjective):
         return 1.0 + 0.1 * self.entries.size / self.n_vertices
 
     @cached_property
-    def total_size(self) -> float:
-        """Sum of the absolute entries of M."""
-        return float(np.abs(self.entries).sum())
-
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
         sizes = np.abs(self.entries)
@@ -160,10 +156,12 @@ class SparseObjective(_ListedObjective):
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
-        same = np.repeat(signs, np.diff(self.matrix.indptr)) * signs[self.matrix.indices]
+        if self._counts_crossing and self.exact_sums:
+            return float(self.values(signs))
+        mine, other = np.repeat(signs > 0.0, np.diff(self.matrix.indptr)), (signs > 0.0)[self.matrix.indices]
         if self._counts_crossing:
-            return 0.5 * self._sum(self.matrix.data[same < 0.0])
-        return rounded_once(np.append(-0.25 * self.matrix.data * same, self.constant))
+            return rounded_once(self.matrix.data[mine & ~other])
+        return rounded_once(np.append(self.matrix.data * np.where(mine == other, -0.25, 0.25), self.constant))
 
     @cached_property
     def _row_norms(self) -> FloatArray:
@@ -373,10 +371,6 @@ class BalancedObjective(CutObjective):
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows."""
-        return self._row_norms
-
-    @cached_property
-    def _row_norms(self) -> FloatArray:
         u, c = self.sizes, 4.0 * self.penalty
         cross = 2.0 * c * u * self.base.multiply(u)
         square = self.base.row_norms() ** 2 + cross + c**2 * u**2 * (u @ u - u**2)

@@ -42,9 +42,9 @@ def hyperplane_rounding(
     n, k = vectors.shape
     if k == 1:
         return vectors  # a cut
-    rounds = affordable_samples(objective, rounds)
+    rounds = 1 if time_is_up() else affordable_samples(objective, rounds)
     best, values = np.empty((n, 0)), np.empty(0)
-    chunk = max(1, _CHUNK_ENTRIES // n)
+    chunk = max(1, int(_CHUNK_ENTRIES / (n * objective.flip_cost())))
     for first in range(0, rounds, chunk):
         normals = rng.standard_normal((k, min(chunk, rounds - first)))
         signs = np.where(vectors @ normals >= 0.0, 1.0, -1.0)
