@@ -123,8 +123,13 @@ class Graph:
 
     def _rows(self, rows: IntArray) -> SomeRows:
         """Where the entries of some rows are. Weights that are all 1 are not read one by one."""
-        found = SomeRows.of(self.adjacency, rows)
-        return found._replace(weights=found.weights[:1]) if self.simple else found
+        whole = self._all_rows
+        return SomeRows(whole.starts[rows], whole.ends[rows], whole.columns, whole.weights)
+
+    @cached_property
+    def _all_rows(self) -> SomeRows:
+        A, ends = self.adjacency, self.adjacency.indptr.astype(np.int64, copy=False)
+        return SomeRows(ends[:-1], ends[1:], A.indices, A.data[:1] if self.simple else A.data)
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""

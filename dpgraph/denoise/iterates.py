@@ -73,7 +73,7 @@ class FieldTracker:
 
     def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
-        self._clock += float((self._share[rows] * np.einsum("ij,ij->i", change, change)).sum())
+        self._clock += float((self._share[rows] @ (change * change)).sum())
 
 
 # --- how rows answer --------------------------------------------------------------------------------------------------

@@ -26,16 +26,15 @@ class SomeRows(NamedTuple):
     @classmethod
     def of(cls, A: sparse.csr_array, rows: IntArray | slice = slice(None)) -> "SomeRows":
         """Those of a matrix."""
-        starts, ends = (np.asarray(ends[rows], dtype=np.int64) for ends in (A.indptr[:-1], A.indptr[1:]))
-        return cls(starts, ends, A.indices, A.data)
+        ends = A.indptr[1:][rows].astype(np.int64, copy=False)
+        return cls(A.indptr[:-1][rows].astype(np.int64, copy=False), ends, A.indices, A.data)
 
 
 def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -> FloatArray:
     """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
     found = np.zeros((rows.starts.size, X.shape[1]))
-    at_once(_add_products, _TYPICAL * found.size)(
-        *rows, np.ascontiguousarray(X, dtype=np.float64), float(centre), found
-    )
+    whole = np.ascontiguousarray(X, dtype=np.float64)
+    at_once(_add_products, _TYPICAL * found.size)(*rows, whole, float(centre), found)
     return found
 
 

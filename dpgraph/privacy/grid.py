@@ -101,10 +101,10 @@ def laplace_quantile(scale: float, failure: float) -> int:
 
 def nearest_points(values: FloatArray, step: float) -> FloatArray:
     """Nearest multiples of `step`, a power of two: exact; not for NaN or infinity."""
-    least, largest = values.min(initial=0.0), values.max(initial=0.0)
-    if not (math.isfinite(least) and math.isfinite(largest)):
+    largest = float(np.abs(values).max(initial=0.0))
+    if not math.isfinite(largest):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
-    if max(-least, largest) < _ALL_MULTIPLES * step:
+    if largest < _ALL_MULTIPLES * step:
         points = values / step
         np.rint(points, out=points)
         points *= step
@@ -157,13 +157,12 @@ def symmetric_part(A: Terms) -> Terms:
 def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
     """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`.
 
-    `steps` are not kept.
+    `steps` are not kept. Private calls ignore that a sum may overflow, which is set right here.
     """
     parts = (*terms(points), np.multiply(steps, step, out=steps))
-    with np.errstate(over="ignore"):
-        total: FloatArray = np.add(parts[0], parts[1], out=steps if len(parts) == 2 else None)
-        for part in parts[2:]:
-            total += part
+    total: FloatArray = np.add(parts[0], parts[1], out=steps if len(parts) == 2 else None)
+    for part in parts[2:]:
+        total += part
     if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
         sizes = np.max([np.abs(part) for part in parts], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):

@@ -248,34 +248,34 @@ class QueryNoise:
         self._source, self._unit, self._radii = source, unit, radii
         self._left = np.zeros(len(radii), dtype=np.int64)
         self._left[rows] = norm.queries
-        self._next = rows[:0]
-        self._drawn = self._noise(self._next)
+        self._next: list[IntArray] = []
+        self._drawn: list[FloatArray] = []
 
-    def expect(self, rows: IntArray) -> None:
-        """Take note that these rows are read next, a few at a time: :meth:`NoiseSource.expect_laplace`."""
-        if not self._source.seeded:
-            self._next, self._drawn = rows, self._drawn[:0]
+    def expect(self, blocks: Sequence[IntArray]) -> None:
+        """Take note that these blocks of rows are read next: :meth:`NoiseSource.expect_laplace`."""
+        self._next, self._drawn = [] if self._source.seeded else list(blocks)[::-1], []
 
     def read(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release one more query of `rows`: `values`, rounded to the grid, plus noise."""
-        self._left[rows] = left = self._left[rows] - 1
-        if left.min(initial=0) < 0:
-            raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
-        if not np.array_equal(self._next[: rows.size], rows):
-            return self._release(values, self._noise(rows))
-        if len(self._drawn) < rows.size:
-            self._drawn = self._noise(self._next[: max(rows.size, _AT_ONCE)])
-        drawn, self._drawn, self._next = self._drawn[: rows.size], self._drawn[rows.size :], self._next[rows.size :]
-        return self._release(values, drawn)
-
-    def _noise(self, rows: IntArray) -> IntArray:
-        """Noise for one more query of each of these rows."""
-        found = uniform_rows(self.norm.ball, self._radii[rows].ravel(), self._source.generator)
-        return found.reshape(rows.size, self._radii.shape[1] * self.norm.ball.columns)
-
-    def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
+        if self._next and self._next[-1] is rows:
+            if not self._drawn:
+                ends = np.cumsum([block.size for block in self._next[::-1]])
+                some = self._next[: -2 - int(np.searchsorted(ends, _AT_ONCE)) : -1]
+                self._drawn = np.split(self._noise(np.concatenate(some)), ends[: len(some) - 1])[::-1]
+            self._next.pop()
+            draws = self._drawn.pop()
+        else:
+            draws = self._noise(rows)
         add = self._source.on_grid_up_to_constants if self.norm.ball.shifts else self._source.on_grid
-        return add(values, self._unit, draws.astype(np.float64))
+        return add(values, self._unit, draws)
+
+    def _noise(self, rows: IntArray) -> FloatArray:
+        """Noise for one more query of each of these rows."""
+        np.subtract.at(self._left, rows, 1)
+        if self._left[rows].min(initial=0) < 0:
+            raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
+        found = uniform_rows(self.norm.ball, self._radii[rows].ravel(), self._source.generator)
+        return found.reshape(rows.size, self._radii.shape[1] * self.norm.ball.columns).astype(np.float64)
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:

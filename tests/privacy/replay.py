@@ -213,8 +213,8 @@ class RecordedQueries:
     noise: QueryNoise
     seen: set[int] = dataclasses.field(default_factory=set)
 
-    def expect(self, rows: np.ndarray) -> None:
-        self.noise.expect(rows)
+    def expect(self, blocks: Sequence[np.ndarray]) -> None:
+        self.noise.expect(blocks)
 
     def read(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         output = self.noise.read(rows, values)

@@ -297,8 +297,8 @@ class _Run:
     def _choose(self, block: IntArray, seen: NDArray[np.int32], totals: FloatArray, law: _Law, side: int) -> None:
         """Labels of a block by its private counts and by what is known of its other side."""
         exact, other = self.graph.count_rows(block, seen, self.count), self.known[1 - side, block]
-        unit, w = self.graph.weight_unit, self.graph.max_weight
-        shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
+        unit, w, total = self.graph.weight_unit, self.graph.max_weight, float(totals.sum())
+        shares, part = totals / total, total / float(self.degrees.values.sum())
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
         if law.maximum:
             precision = expected / (law.variance + w * expected)

@@ -103,7 +103,7 @@ def release_repeated_sweeps(
         rows = generator.permutation(core.rows) if t else core.rows
         blocks = np.array_split(rows, min(_BLOCKS, rows.size)) if t else row_blocks(rows)
         oracle.expect(blocks)
-        drawn.expect(rows if t else rows[1:])
+        drawn.expect(blocks if t else blocks[1:])
         for k, block in enumerate(blocks):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)

@@ -259,7 +259,7 @@ def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray
 
 def row_blocks(order: IntArray) -> list[IntArray]:
     """Blocks of rows that are set at once, each as large as a part of all rows before it: few, and none sees little."""
-    ends = [1]
-    while ends[-1] < order.size:
-        ends.append(ends[-1] + 1 + ends[-1] // _BEFORE)
-    return [block for block in np.split(order, ends) if block.size]
+    blocks, start = [], 0
+    while start < order.size:
+        blocks.append(order[start : (start := start + 1 + start // _BEFORE)])
+    return blocks
