@@ -38,7 +38,8 @@ def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """
     if objective.unit:
         return value >= floored(objective, bound)
-    return value >= bound - min(_ROUNDING * objective.magnitude, _SHARE * objective.least_weight)
+    near = value >= bound - _ROUNDING * objective.magnitude
+    return near and value >= bound - _SHARE * objective.least_weight()
 
 
 def to_beat(objective: Objective, value: float) -> float:

@@ -84,7 +84,6 @@ class CSPObjective:
         same = np.array_equal(self.tables[:, exchanged][:, :, exchanged], self.tables)
         return bool(same and self.has_label_symmetry)
 
-    @cached_property
     def least_weight(self) -> float:
         """Least difference above the rounding errors that two labels in one table make."""
         tables = self.tables.reshape(len(self.pairs), self.alphabet_size**2)

@@ -111,7 +111,6 @@ class CutObjective(ABC):
         """Sums of the absolute entries of the rows of M, or an upper bound on them."""
         return np.asarray(np.sqrt(self.n_vertices) * self.row_norms())
 
-    @cached_property
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors; infinite here, where nobody lists the entries."""
         return math.inf

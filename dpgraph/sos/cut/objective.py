@@ -76,7 +76,6 @@ class _ListedObjective(CutObjective):
         """One trial; one in ten is taken to be accepted."""
         return 1.0 + 0.1 * self.entries.size / self.n_vertices
 
-    @cached_property
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
         sizes = np.abs(self.entries)
