@@ -48,6 +48,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Squares of larger scales overflow.
 _LARGEST_SCALE = 1e150
+#: A block of rows has this part of the rows before it, 1/16: twice as many blocks find no better communities.
+_BEFORE = 16
 #: Rows that have seen less than this part of all degrees choose by what they knew before.
 _LEAST_WEIGHT = 1e-3
 #: Fewer rows have no spectrum to speak of; the answers of more take long.
@@ -280,7 +282,7 @@ class _Run:
 
     def _set(self, rows: IntArray, seen: NDArray[np.int32], law: _Law, *, side: int, apart: bool = False) -> None:
         """Set rows one after another by the labels `seen` (-1: none), and add these unless they stay `apart`."""
-        weight, blocks, totals, known = self.degrees.values, row_blocks(rows), np.zeros(self.count), seen >= 0
+        weight, blocks, totals, known = self.degrees.values, row_blocks(rows, _BEFORE), np.zeros(self.count), seen >= 0
         np.add.at(totals, seen[known], weight[known])
         if law.maximum:
             law.maximum.expect(rows.size * self.count)

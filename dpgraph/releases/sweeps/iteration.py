@@ -257,9 +257,9 @@ def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray
     return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
 
 
-def row_blocks(order: IntArray) -> list[IntArray]:
+def row_blocks(order: IntArray, before: int = _BEFORE) -> list[IntArray]:
     """Blocks of rows that are set at once, each as large as a part of all rows before it: few, and none sees little."""
     blocks, start = [], 0
     while start < order.size:
-        blocks.append(order[start : (start := start + 1 + start // _BEFORE)])
+        blocks.append(order[start : (start := start + 1 + start // before)])
     return blocks
