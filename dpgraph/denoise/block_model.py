@@ -37,7 +37,7 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
-#: Rounds in which edges between communities are made of groups.
+#: Rounds in which edges between communities are made of groups, and in which they are made to fit degrees.
 _UPDATES = 100
 #: Steps of the search for the tightness, and the relative error of the triangles at which it ends.
 _STEPS, _CLOSE = 10, 0.01
@@ -297,6 +297,20 @@ class Blocks(NamedTuple):
     degrees: IntArray
     labels: IntArray
     edges: FloatArray
+
+    @classmethod
+    def fit(cls, degrees: IntArray, labels: IntArray, noisy: FloatArray) -> "Blocks":
+        """The edges nearest to noisy numbers that are not negative and make the ends that the degrees make.
+
+        Negative numbers set to 0, and nothing else, would add edges between communities, of noise alone. The nearest by
+        squares are max(noisy + u_a + u_b, 0): each u in turn projects onto a simplex (Duchi et al. 2008).
+        """
+        u, ends = np.zeros(len(noisy)), np.bincount(labels, weights=degrees, minlength=len(noisy))
+        for a in np.tile(np.arange(u.size), _UPDATES):
+            others, inside = np.delete(noisy[a] + u, a), np.full(4, noisy[a, a] / 2)  # of a: 2 (noisy + 2 u_a) ends
+            decreasing = np.sort(np.concatenate([others, inside]))[::-1]
+            u[a] = np.min((ends[a] - np.cumsum(decreasing)) / np.arange(1, decreasing.size + 1))
+        return cls(degrees, labels, np.maximum(noisy + u + u[:, None], 0.0))
 
 
 def stronger(blocks: Blocks, parts: int, strength: float, rng: np.random.Generator) -> Blocks:

@@ -134,12 +134,9 @@ def private_synthetic_graph(  # noqa: PLR0913
     found, _ = release_with_edges(graph, of_groups, asked, edges)
     tails = release_degree_tails(graph, of_tails)
     counts = believable_counts(tails.value, facts.n, tails.std, 2.0 * edges)
-    blocks = Blocks(
-        assigned_degrees(counts, found.degrees, call.generator),
-        found.labels,
-        np.maximum(found.weights.symmetric, 0.0),
-    )
-    roots = Roots.fit(blocks.degrees.astype(np.float64))
+    degrees = assigned_degrees(counts, found.degrees, call.generator)
+    blocks = Blocks.fit(degrees, found.labels, found.weights.symmetric)
+    roots = Roots.fit(degrees.astype(np.float64))
     goals = Goals(
         min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
         _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),

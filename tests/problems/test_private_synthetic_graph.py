@@ -7,9 +7,10 @@ from scipy import sparse
 from scipy.optimize import isotonic_regression
 
 import dpgraph
-from dpgraph.denoise.block_model import draw_graph
+from dpgraph.denoise.block_model import Blocks, draw_graph
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
 from dpgraph.denoise.louvain import louvain
+from dpgraph.denoise.modularity import ends_of
 from dpgraph.denoise.swaps import Goals, Roots, swapped
 from dpgraph.linalg.subgraphs import Subgraphs
 
@@ -67,6 +68,24 @@ def planted():
     ends = np.bincount(labels, weights=degrees)
     edges = np.outer(ends, ends) / ends.sum() / 2
     return degrees, labels, (edges + np.diag(ends / 2)) / (1 + np.eye(4))
+
+
+def test_edges_between_communities_are_the_nearest_that_fit_the_degrees_and_noise_adds_few():
+    rng, upper, labels, found = np.random.default_rng(1), np.triu_indices(16), np.repeat(np.arange(16), 40), []
+    degrees = rng.integers(5, 30, labels.size)
+    ends = np.bincount(labels, weights=degrees)
+    for _ in range(20):
+        noise = np.triu(rng.laplace(0, ends.mean() / 20, (16, 16)))
+        noisy = np.diag(ends / 2) + noise + np.triu(noise, 1).T
+        found.append((noisy, Blocks.fit(degrees, labels, noisy).edges))
+        assert found[-1][1].min() >= 0
+        assert np.allclose(ends_of(found[-1][1]).sum(axis=1), ends)
+    for noisy, edges in found:
+        for _, others in found:
+            assert ((noisy - edges)[upper] * (others - edges)[upper]).sum() <= 1e-9 * (ends**2).sum(), "it is nearer"
+    across = [[1 - np.trace(e) / e[upper].sum() for e in (np.maximum(noisy, 0), edges)] for noisy, edges in found]
+    clipped, fitted = np.mean(across, axis=0)
+    assert fitted < 0.5 * clipped, "no edge is across, but for noise"
 
 
 def test_groups_make_triangles_and_leave_degrees_and_communities_alone():

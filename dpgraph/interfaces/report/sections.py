@@ -135,7 +135,7 @@ def report(  # noqa: PLR0913
     sides = private_max_cut(A, **budget("cut")) if cut else None
     triangles = max(counts.counts["triangle"], 0)
     shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
-    blocks = Blocks(shown, communities.labels, np.maximum(communities.block_weights, 0.0))
+    blocks = Blocks.fit(shown, communities.labels, communities.block_weights)
     twin = fit_model(graph.nodes, blocks, Goals(triangles, math.nan, math.nan), call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
