@@ -15,6 +15,7 @@ R. Venkataramanan, "Estimation of low-rank matrices via approximate message pass
 """
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,9 +91,9 @@ def posterior_means_and_response(
     for part, own in _alike(noise):
         x, inverse = white[part], 1 / (widths + own)
         share = widths * inverse
-        likely = _likelihood(x, inverse, centres, weights)
+        likely = _likelihood(x, inverse, centres, weights, np.float64 if respond else np.float32)
         factors = np.vstack([np.ones_like(share), share, inverse, share * inverse])[: 4 if respond else 2]
-        sums = likely @ (factors.T[:, :, None] * columns[:, None, :]).reshape(len(centres), -1)
+        sums = likely @ (factors.T[:, :, None] * columns[:, None, :]).reshape(len(centres), -1).astype(likely.dtype)
         sums /= sums[:, :1].copy()
         all_, kept, score, near = (*np.split(sums, len(factors), axis=1), sums, sums)[:4]
         means[part] = kept[:, :1] * x + all_[:, 1:] - kept[:, 1:]
@@ -130,13 +131,13 @@ def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, Float
     """Centres, variances and weights of the mixture that explains the rows best."""
     centres = _centres(white, _APART * float(np.sqrt(np.median(noise))))
     widths = _distances_to_next(centres) ** 2
-    weights = even = np.full(len(centres), 1 / len(centres))
+    even = np.full(len(centres), 1 / len(centres))
     fitted = _evenly(len(white), _FITTED)
     parts = [_likelihood(white[fitted[part]], 1 / (widths + own), centres, even) for part, own in _alike(noise[fitted])]
-    likelihood = np.vstack(parts)
+    likelihood, weights = np.vstack(parts), cast(NDArray[np.floating], even.astype(np.float32))
     for _ in range(_STEPS):
         weights = weights * ((1 / (likelihood @ weights)) @ likelihood) / len(fitted)
-    return centres, widths, np.maximum(weights, _LEAST_WEIGHT)
+    return centres, widths, np.maximum(weights, _LEAST_WEIGHT, dtype=np.float64)
 
 
 def _centres(white: FloatArray, apart: float) -> FloatArray:
@@ -156,13 +157,19 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(np.where(np.isfinite(nearest), nearest, 0.0), 0.0))
 
 
-def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weight times density of components at rows, up to a factor of the row; `inverse` are inverse variances."""
+def _likelihood(
+    white: FloatArray, inverse: FloatArray, centres: FloatArray, weights: FloatArray, kind: type = np.float32
+) -> NDArray[np.floating]:
+    """Weight times density of components at rows, up to a factor of the row; `inverse` are inverse variances.
+
+    Single precision is far finer than the noise, and takes half of the time; derivatives want double.
+    """
     left = np.column_stack([white, _half_squares(white), np.ones(len(white))])
     constant = np.log(weights) + white.shape[1] / 2 * np.log(inverse) - inverse * _half_squares(centres)
     logs = left @ np.vstack([inverse * centres.T, -inverse, constant])
-    logs -= logs.max(axis=1, keepdims=True)
-    return np.asarray(np.exp(logs, out=logs))
+    found = np.empty(logs.shape, dtype=kind)
+    np.subtract(logs, logs.max(axis=1, keepdims=True), out=found, casting="same_kind")
+    return np.asarray(np.exp(found, out=found))
 
 
 def _half_squares(points: FloatArray) -> FloatArray:

@@ -54,8 +54,8 @@ def test_the_response_is_the_sum_of_the_derivatives(law, monkeypatch):
     step = 1e-5
     numeric = np.empty((2, 2))
     for axis in range(2):
-        ahead = posterior_means(noisy + step * np.eye(2)[axis], covariance, scales)
-        behind = posterior_means(noisy - step * np.eye(2)[axis], covariance, scales)
+        ahead, _ = posterior_means_and_response(noisy + step * np.eye(2)[axis], covariance, scales)
+        behind, _ = posterior_means_and_response(noisy - step * np.eye(2)[axis], covariance, scales)
         numeric[:, axis] = scales**2 @ (ahead - behind) / (2 * step)
     assert response == pytest.approx(numeric, rel=1e-4, abs=1e-3)
 
