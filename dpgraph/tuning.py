@@ -162,19 +162,14 @@ class Embedding:
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.normalized_adjacency)."""
 
-    # Answers may have so many times the noise of products with even degrees, where edges are few or degrees uneven, and
-    # twice as much where degrees are uneven; beyond, both reasons are needed; > 0
-    few_ratio: float = 4.0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
     # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; from four
     # times that on, answers always; > 0
     vector_by_residual: float = 1.5
-    # Several columns, and communities: degrees are uneven if their excess over the average is this share of all
+    # Communities: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
-    # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
-    least_degree: float = 10.0
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,20 @@ def advantage(max_weight: float, share: float) -> float:
 def degree_excess(max_weight: float, share: float) -> float:
     """Change of sum_i max(d_i - a mean, 0) - share sum_i d_i, for a >= 1, with mean that of d: 2 (1 + share) w.
 
-    It changes less if a public number stands in the place of a mean. A constant less the sum of the degrees, and the
-    larger or the smaller of such numbers, change no more.
-
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
     degrees grows by at most 2 w.
     """
     return 2.0 * (1.0 + share) * max_weight
+
+
+def degrees_beyond(max_weight: float, share: float) -> float:
+    """Change of sum_i max(d_i - t, 0) - share sum_i d_i, for a *public* t: 2 max(share, 1 - share) w.
+
+    *Proof.* Let a weight grow by delta <= w. Two degrees do, and max(d - t, 0) - share d of each changes by a number
+    from -share delta to (1 - share) delta.
+    """
+    return 2.0 * advantage(max_weight, share)
 
 
 def clustering_of_edges(limit: float) -> float:

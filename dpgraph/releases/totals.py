@@ -34,11 +34,13 @@ def release_degree_excess(graph: Graph, share: float, call: Call, above: float |
 
     The number is public, or else their average.
 
-    Sensitivity: :func:`~dpgraph.bounds.sensitivity.degree_excess`.
+    Sensitivity: :func:`~dpgraph.bounds.sensitivity.degrees_beyond`, or
+    :func:`~dpgraph.bounds.sensitivity.degree_excess`.
     """
     degrees = graph.degrees()
+    change = sensitivity.degree_excess if above is None else sensitivity.degrees_beyond
     excess = degree_excess(degrees, float(degrees.mean()) if above is None else above, share)
-    bound = sensitivity.degree_excess(graph.max_weight, share)
+    bound = change(graph.max_weight, share)
     return call.release(Measurement("excess of degrees", np.array([excess]), l1=bound)).number
 
 

@@ -137,7 +137,7 @@ def private_node_similarities(  # noqa: PLR0913
         question, rest = call.split(COMMON.total, 1 - COMMON.total)
         visible = least_visible(facts.n, graph.max_weight, epsilon)
         excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
-        if excess <= sensitivity.degree_excess(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
+        if excess <= sensitivity.degrees_beyond(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
             degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
             return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
 
