@@ -21,7 +21,7 @@ from dpgraph.threads import on_thread, time_is_up, within
 from dpgraph.typing import FloatArray, IntArray
 
 _RANK = 48
-_PENALTY = 4.0  # in units of a typical table entry: measured on random instances
+_PENALTY = 2.0  # in units of a typical table entry: measured on random instances
 _ROUNDS = 20
 _LOOSE_TOLERANCE, _FEW_ROUNDS = 1e-2, 5  # where little accuracy is asked for, whether it is there is seen earlier
 _OPERATIONS = 3e10  # multiplications that the sweeps may take by default
