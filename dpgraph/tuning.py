@@ -171,9 +171,11 @@ class EmbeddingRule:
     # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; from four
     # times that on, answers always; > 0
     vector_by_residual: float = 1.5
-    # Communities: degrees are uneven if their excess over the average is this share of all
+    # Several columns, and communities: degrees are uneven if their excess over the average is this share of all
     uneven: float = 0.2
     visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
+    # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
+    least_degree: float = 10.0
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,14 @@ SMALL = tuple(
     for epsilon in budgets
     for tail in (0, 2.3)
 )
+AUTO = tuple(
+    space(make, rank, epsilon, "auto")
+    for make, rank, epsilons in (
+        (HEAVY, 2, (1.0, 3.0)), (TWO, 2, (1.0, 3.0)), (FOUR, 4, (1.0,)), (COLLEGE, 2, (1.0, 3.0)), (MAIL, 3, (2.0,)),
+        (of(planted, 1500, 30, -0.7), 2, (2.0,)), (SPARSE, 2, (2.0,)),
+    )
+    for epsilon in epsilons
+)  # fmt: skip
 GAP = tuple(
     space(make, rank, epsilon, strategies.Coherence(rank=rank, certificate="gap-and-coherence"))
     for make, rank, epsilons in ((GAPS, 2, (1.0, 2.0, 5.0)), (BLOCKS, 3, (2.0, 5.0)))
@@ -152,6 +160,9 @@ ABLATIONS = [
     numbers(R, "0.03", (*VECTOR, *FAR), share=0.03),
     numbers(E, "0.05", (*GAP, *STABLE), side_share=0.05),
     numbers(T.COMMON, "0.02", VECTOR, total=0.02),
+    numbers(RULE, "infinity: by edges alone", AUTO, uneven=1.0),
+    numbers(RULE, "0: even degrees alone", AUTO, least_degree=0.0),
+    numbers(RULE, "0: whether answers find anything or not", AUTO, visible=0.0),
     numbers(RULE, "infinity", (*AUTO_VECTOR, *WIDE), vector_by_residual=1e9),
     numbers(RULE, "0", SMALL, vector_column=0.0),
     numbers(T.GAP_TEST, "1/3", GAP, spectrum_share=1 / 3),

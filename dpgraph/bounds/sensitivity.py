@@ -83,6 +83,9 @@ def advantage(max_weight: float, share: float) -> float:
 def degree_excess(max_weight: float, share: float) -> float:
     """Change of sum_i max(d_i - a mean, 0) - share sum_i d_i, for a >= 1, with mean that of d: 2 (1 + share) w.
 
+    A constant less the sum of the degrees changes by no more, nor do the larger and the smaller of such numbers and of
+    those of :func:`degrees_beyond`.
+
     Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
     fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
     degrees grows by at most 2 w.

@@ -31,19 +31,23 @@ def test_edges_of_any_weight_are_never_asked_for_one_bit():
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [
-        (nx.random_regular_graph(100, 1200, seed=0), "randomized-response"),
-        (nx.random_regular_graph(16, 1200, seed=0), "noisy-power"),
+        (nx.complete_bipartite_graph(60, 540), "randomized-response"),
+        (nx.random_regular_graph(20, 600, seed=0), "randomized-response"),
+        (nx.random_regular_graph(100, 600, seed=0), "noisy-power"),
+        (nx.gnp_random_graph(600, 0.2, seed=0), "noisy-power"),
     ],
-    ids=["precise", "lost in noise"],
+    ids=["hubs", "few edges", "regular", "random"],
 )
-def test_degrees_beyond_the_noise_are_seen_by_one_bit_of_a_hundredth_of_epsilon_and_pay_for_answers(graph, expected):
+def test_uneven_degrees_and_few_edges_are_seen_by_one_bit_of_a_hundredth_of_epsilon_and_pay_for_answers(
+    graph, expected
+):
     for seed in range(5):
         private = dpgraph.private_normalized_adjacency(
             graph, epsilon=2.0, delta=1e-6, rank=2, mechanism="auto", rng=seed
         )
         assert private.mechanism == expected
         first, *others = private.privacy.entries
-        assert first.name == "excess of degrees"
+        assert first.name == "choice by degrees"
         assert first.epsilon <= 0.02
         if expected == "noisy-power":  # which pays nothing for the bit
             assert private.privacy.mu == pytest.approx(dpgraph.privacy.gdp_mu(2.0, 1e-6))

@@ -311,8 +311,11 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
         excess = [a - share * d.sum(axis=1) for a, d in zip(above, degrees, strict=True)]
         bound = sensitivity.degree_excess(w, share)
         yield "degree_excess", np.abs(excess[0] - excess[1]) / bound
-        for limit in (w / 2, 1.5 * w, 3.0 * w):
+        for limit, missing in ((w / 2, 0.0), (1.5 * w, 4.0 * w), (3.0 * w, 9.0 * w)):
             found = [np.maximum(d - limit, 0.0).sum(axis=1) - share * d.sum(axis=1) for d in degrees]
+            few = [missing - d.sum(axis=1) for d in degrees]
+            moved = [np.minimum(f, np.maximum(e, m)) for f, e, m in zip(found, excess, few, strict=True)]
+            yield "degree_excess (all reasons)", np.abs(moved[0] - moved[1]) / bound
             yield "degrees_beyond", np.abs(found[0] - found[1]) / sensitivity.degrees_beyond(w, share)
     for cap in (w, 3.0 * w, max(float(pairs.source.weights.sum(axis=2).mean()), w)):
         clipped = [np.minimum(d / cap, 1.0) for d in degrees]

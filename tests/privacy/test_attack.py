@@ -192,7 +192,7 @@ REGISTERED_SLOW = {
     ),
     test_mutants.degrees_decide_at_half_their_price: (
         "registry: private_normalized_adjacency, mechanism=auto, rank=2",
-        "line: excess of degrees",
+        "line: choice by degrees",
         20,
     ),
     test_mutants.weights_of_constraints_not_capped: (

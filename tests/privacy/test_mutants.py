@@ -484,8 +484,8 @@ def first_rows_at_half_their_price(monkeypatch):
 
 
 def degrees_decide_at_half_their_price(monkeypatch):
-    price = sensitivity.degrees_beyond
-    monkeypatch.setattr(sensitivity, "degrees_beyond", lambda *arguments: price(*arguments) / 2)
+    price = sensitivity.degree_excess
+    monkeypatch.setattr(sensitivity, "degree_excess", lambda *arguments: price(*arguments) / 2)
 
 
 def log_coherence_at_half_its_bound(monkeypatch):

@@ -1,11 +1,11 @@
 """Private normalized adjacency of a graph, by one of several strategies, and which of them "auto" takes.
 
 Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) to every pair: an eigenvector of
-eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. A noisy product with r columns, whose rows are all
-of one length, has an error of about sqrt(2 r)/(mu lambda) if it has all of the budget. Where that is the larger one,
-answers are taken. Elsewhere they win, too, if they find much of what there is, as products share the budget and the
-longest rows of a real graph are much longer than others: if half of all ends of edges, or 1/(2 epsilon) of them where
-epsilon > 1, are at what degrees have beyond the norm s sqrt(n) of the noise. One private bit says whether they are.
+eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method, with r columns whose
+longest rows have length k, has an error of about k sqrt(2 n)/(mu lambda). If degrees are even, k = sqrt(r/n), and
+public arguments say which error is smaller. If they are uneven, as in nearly all real graphs, k hardly depends on n,
+and answers win; so they may where edges are few. Both need that answers find anything, and show the leading vectors
+only if lambda is beyond s sqrt(n). Where the cases differ, one private bit decides.
 
 The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
 and earlier if the degrees are far from the vector.
@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_rank
+from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
-from dpgraph.privacy.call import Call
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.guard import private_function
 from dpgraph.problems.driver import TOTAL_SHARE, Asked, Problem, Spending, Undecided, release
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts, Start, release_start
@@ -34,7 +35,7 @@ from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.answers import answer_noise, too_dear
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.normalized import Regularization
-from dpgraph.releases.totals import release_degree_excess
+from dpgraph.releases.totals import degree_excess
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING_RULE, RESIDUAL
 from dpgraph.typing import GraphLike, Rank
@@ -160,7 +161,7 @@ EMBEDDING = Problem(EMBEDDINGS, auto=_choose, pure="mechanism='randomized-respon
 
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
-    """Error of randomised response in units of that of one product with all of the budget, rows being of one length."""
+    """Error of randomised response in units of that of the noisy power method with rows of one length."""
     return math.sqrt(n) * answer_noise(epsilon) * gdp_mu(epsilon, delta) / math.sqrt(2 * rank)
 
 
@@ -182,23 +183,11 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
         return ANSWERS
 
     def ask(graph: Graph, call: Call, _: Any) -> tuple[float, Call, None]:
-        return _release_visible(graph, call), call, None  # one bit of it, after which the rest is free
+        return release_unevenness(graph, rank, call), call, None  # one bit, after which the rest is free
 
-    question, spending = "degrees beyond the noise of answers", Spending(delta, staged=True)
+    spending = Spending(delta, staged=True)
+    question = "unevenness of the degrees"
     return Undecided(question, lambda excess: ANSWERS if excess > 0 else PRODUCTS, ask, (ANSWERS, PRODUCTS), spending)
-
-
-def _release_visible(graph: Graph, call: Call) -> float:
-    """By how much what degrees have beyond the norm of the noise of answers is more than a share of them, in sum.
-
-    The share is a half, at a larger epsilon than 1 divided by it: products are imprecise where few edges are.
-    Only the sign may be published. A small stage of the whole call is spent
-    (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
-    """
-    whole, delta, _ = call.whole
-    epsilon = min(TOTAL_SHARE * whole, free_choice_epsilon(whole, delta))
-    norm = graph.max_weight * math.sqrt(graph.n_vertices) * answer_noise(whole)
-    return release_degree_excess(graph, 0.5 / max(whole, 1.0), call.at_epsilon(epsilon), norm)
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
@@ -229,3 +218,24 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
 def least_visible(n: int, max_weight: float, epsilon: float) -> float:
     """The degree beyond which answers find something: 5/4 of the norm of their noise."""
     return EMBEDDING_RULE.visible * max_weight * min(math.sqrt(n) * answer_noise(epsilon), n)
+
+
+def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
+    """A number that is positive if answers find something, and degrees are uneven or edges too few for the products.
+
+    Either reason is enough. With the norm t = s sqrt(n) of the noise of answers, these find something if a fifth of all
+    ends of edges are at what degrees have beyond 5/4 t: sum_i max(d_i - 5/4 t, 0) >= sum_i d_i/5.
+
+    Only the sign may be published. A small stage of the whole call is spent
+    (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
+    """
+    whole, delta, _ = call.whole
+    epsilon = min(TOTAL_SHARE * whole, free_choice_epsilon(whole, delta))
+    n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
+    ends = float(degrees.sum())
+    thresholds = least_visible(n, w, whole), float(degrees.mean())
+    found, excess = (degree_excess(degrees, above, share) for above in thresholds)
+    least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), n)
+    bound, either = sensitivity.degree_excess(w, share), max(excess, n * least - ends)
+    measurement = Measurement("choice by degrees", np.array([min(found, either)]), l1=bound)
+    return call.at_epsilon(epsilon).release(measurement).number
