@@ -55,7 +55,7 @@ def solved():
         patch.setattr(elimination, "_LARGEST", 1)
         patch.setattr(solver, "_ENTRIES", 0)  # no search
         yield "messages", max_2csp(tables(nx.grid_2d_graph(5, 5), 3, 6), tol=1e-2, **quick)
-        yield "relaxation", max_2csp(tables(nx.gnm_random_graph(20, 90, seed=1), 3, 6), seeds=0, **quick)  # no part of it
+        yield "relaxation", max_2csp(tables(nx.gnm_random_graph(20, 90, seed=1), 3, 6), seeds=0, **quick)
         yield "two labels", max_2csp(tables(nx.gnm_random_graph(60, 300, seed=1), 2, 6), **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "_LARGEST", 1)
