@@ -60,19 +60,20 @@ class Communities:
 class Synthesis:
     """Shares of a synthetic graph (problems.synthesis); see benchmarks.ablations.
 
-    The rest of the budget is for communities. Triangles have the common share, the clustering coefficients and the
-    correlation of degrees half of it, edges a quarter. All are divided by the root of epsilon where it exceeds 1.
+    The rest of the budget is for communities. Shares of numbers are divided by the root of epsilon where it exceeds 1.
     All were chosen on six graphs of the table (fb100-Caltech36, fb100-Rice31, ca-GrQc, wiki-Vote, lastfm-asia,
     ca-HepPh); the other six judge them.
     """
 
+    # For the clustering coefficients and for the correlation of degrees; twice for triangles, half for edges
+    number: float = 0.03
     tails: float = 0.08  # For the degree distribution
     degree_share: float = 0.2  # Of what sweeps for communities have, for the degrees
 
     @property
     def of_numbers(self) -> tuple[float, ...]:
         """Shares of edges, degree distribution, triangles, clustering and correlation."""
-        return COMMON.share / 4, self.tails, COMMON.share, COMMON.share / 2, COMMON.share / 2
+        return self.number / 2, self.tails, 2 * self.number, self.number, self.number
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 80.75 % and more, is spent as by
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 78.5 % and more, is spent as by
     :func:`dpgraph.private_communities`, with a larger part for the degrees where there are sweeps; the rest on
     the degree distribution (as by :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of
     edges (as by :func:`dpgraph.private_subgraph_counts`), and on two sums of bounded sensitivity:
