@@ -128,8 +128,8 @@ class Graph:
 
     @cached_property
     def _all_rows(self) -> SomeRows:
-        A, ends = self.adjacency, self.adjacency.indptr.astype(np.int64, copy=False)
-        return SomeRows(ends[:-1], ends[1:], A.indices, A.data[:1] if self.simple else A.data)
+        found = SomeRows.of(self.adjacency)
+        return found._replace(weights=found.weights[:1]) if self.simple else found
 
     def weights_between(self, labels: NDArray[np.integer], count: int) -> FloatArray:
         """Weight between every two labels, each of which is on both sides of the diagonal; inside each, twice."""

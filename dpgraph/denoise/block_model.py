@@ -306,10 +306,14 @@ class Blocks(NamedTuple):
         squares are max(noisy + u_a + u_b, 0): each u in turn projects onto a simplex (Duchi et al. 2008).
         """
         u, ends = np.zeros(len(noisy)), np.bincount(labels, weights=degrees, minlength=len(noisy))
-        for a in np.tile(np.arange(u.size), _UPDATES):
-            others, inside = np.delete(noisy[a] + u, a), np.full(4, noisy[a, a] / 2)  # of a: 2 (noisy + 2 u_a) ends
-            decreasing = np.sort(np.concatenate([others, inside]))[::-1]
-            u[a] = np.min((ends[a] - np.cumsum(decreasing)) / np.arange(1, decreasing.size + 1))
+        for _ in range(_UPDATES):
+            before = u.copy()
+            for a in range(u.size):
+                others, inside = np.delete(noisy[a] + u, a), np.full(4, noisy[a, a] / 2)  # of a: 2 (noisy + 2 u_a) ends
+                decreasing = np.sort(np.concatenate([others, inside]))[::-1]
+                u[a] = np.min((ends[a] - np.cumsum(decreasing)) / np.arange(1, decreasing.size + 1))
+            if np.array_equal(u, before):
+                break
         return cls(degrees, labels, np.maximum(noisy + u + u[:, None], 0.0))
 
 
