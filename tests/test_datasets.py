@@ -262,6 +262,14 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
     named = write("u,v,time,rating\n1,2,99,3\n2,3,98,-1\n", "ratings.csv")
     G = datasets.read_edgelist(named, weight="rating")
     assert nx.get_edge_attributes(G, "rating") == {(1, 2): 3.0, (2, 3): -1.0}
+    for lines in (1, 2**16):  # the careful reader, and that of large files
+        for word in ("nan", "inf", "1e999"):
+            odd = write("u,v,rating,rating\n" + "1,2,1,1\n" * lines + f"2,3,{word},1\n")
+            with pytest.raises(DatasetError, match="one column 'rating'"):
+                datasets.read_sparse(odd, weight="rating")
+            odd.write_text(odd.read_text().replace("rating,", "score,"))
+            with pytest.raises(DatasetError, match=f"line {lines + 2}: expected a number in column 3"):
+                datasets.read_sparse(odd, weight="score")
 
 
 # --- bad files -------------------------------------------------------------------------------------------------
@@ -679,7 +687,7 @@ def test_the_ends_of_an_edge_are_any_two_columns_of_a_small_or_a_large_file(tmp_
         datasets.read_edgelist(tmp_path / "mails.csv", columns=("From", "To"), nodes=tmp_path / "people.csv").order()
         == 400
     )
-    for wrong in (("From", "Two"), ("From", "from")):
+    for wrong in (("From", "Two"), ("From", "from"), ("From", "From")):
         with pytest.raises(DatasetError, match="two names in columns="):
             datasets.read_sparse(tmp_path / "mails.csv", columns=wrong)
 

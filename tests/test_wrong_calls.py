@@ -16,6 +16,7 @@ import dpgraph
 from dpgraph import datasets, edge_frame
 from dpgraph.interfaces.cli import main
 from dpgraph.sklearn import PrivatePCA
+from tests import programs
 from tests.about import about
 
 STAFF = ["ann", "bob", "cem", "dan"]
@@ -76,6 +77,8 @@ CALLS = [
      "3 of 3 rows have no finite nonnegative number"),
     (lambda pay: mails(nodes=["ann", "Ann "], normalize="casefold", unknown="drop"), "the same name"),
     (lambda pay: mails(nodes=["ann", "ann"]), "must differ"),
+    (lambda pay: mails(nodes=["ann", pd.NA]), "must not hold None"),
+    (lambda pay: dpgraph.with_public_nodes(nx.Graph(), ["ann", None]), "must not hold None"),
     (lambda pay: mails(nodes="staff.txt"), "pathlib.Path"),
     (lambda pay: edge_frame(pl.LazyFrame({"source": [1], "target": [2]}), nodes=3), "collect"),
     (lambda pay: edge_frame({"source": [1], "target": [2]}, nodes=3), "DataFrame"),
@@ -164,7 +167,11 @@ LINES = [
     ("degrees padded.csv --epsilon 1 --nodes 500", "Say --labels int if 007 is the vertex 7"),
     ("degrees arrows.txt --epsilon 1", "found an arrow"),
     ("degrees decimal.csv --epsilon 1 --weight hours --max-weight 9", "a decimal point"),
+    ("degrees hours.csv --epsilon 1 --weight an --max-weight 9", "beside the ends"),
+    ("degrees hours.csv --epsilon 1 --weight hours --max-weight 9", "line 3: expected a number in column 3"),
+    ("degrees debts.csv --epsilon 1 --weight debt --max-weight 9", "nonnegative weights"),
     ("degrees dates.csv --epsilon 1 --columns From,Two", "the two names in --columns"),
+    ("degrees dates.csv --epsilon 1 --columns From,From", "the two names in --columns"),
     ("degrees ok.csv --epsilon 1 --nodes names.csv", "several columns"),
     ("degrees graph.graphml --epsilon 1 --nodes staff.txt", "lists its own vertices"),
     ("degrees book.xlsx --epsilon 1", "Save a spreadsheet as CSV"),
@@ -237,6 +244,8 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "padded.csv": "source,target\n00012,345\n",
         "arrows.txt": "eva -> fay\nfay -> gus\n",
         "decimal.csv": "von;an;hours\neva;fay;1,5\nfay;gus;2,25\n",
+        "hours.csv": "von;an;hours\neva;fay;1.5\nfay;gus;NaN\n",
+        "debts.csv": "source,target,debt\neva,fay,2\nfay,gus,-1\n",
         "single.csv": "eva\ngus\n",
         "tuples.txt": "(0, 1) (1, 2)\n(1, 2) (2, 3)\n",
     }
@@ -290,6 +299,19 @@ def test_a_file_is_checked_as_it_would_be_read(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "dropped           2" in out
     assert "--unknown drop" in err
+
+
+def test_check_refuses_the_weights_that_a_private_call_would_and_reads_a_pipe_once(tmp_path, capsys):
+    file = tmp_path / "mails.csv"
+    file.write_text("source,target,n,m\neva,fay,2,1\nfay,gus,-1,0\n")
+    for weight, status in (("n", 2), ("m", 0)):
+        assert main(["check", str(file), "--weight", weight]) == status
+        out, err = capsys.readouterr()
+        assert "rows              2" in out
+        assert ("nonnegative" in err) == (status == 2)
+    found = programs.python("-m", "dpgraph", "check", "-", input=file.read_text())
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "rows              2" in found.stdout
 
 
 def test_tables_of_all_libraries_are_the_same_graph():

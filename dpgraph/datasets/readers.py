@@ -173,12 +173,9 @@ def read_sparse(
     """
     check_keywords(read_edgelist, options)
     with tqdm(total=3, desc="reading", disable=not progress) as bar:
-        graph = Reading(weight=weight, **options).read(path, bar)[0]
+        found = Reading(weight=weight, **options).sparse(path, bar)
         bar.update(2)
-    if isinstance(graph, tuple):
-        return graph[:2]
-    opened = as_graph(graph, weight=weight)
-    return opened.adjacency, opened.nodes
+    return found
 
 
 @dataclass(frozen=True)
@@ -225,6 +222,14 @@ class Reading:
                 return read_format(format, text, self.weight, self.symmetrize), None
             _refuse_other_formats(path, text, rows, format)
             return self._edges(text, format, vertices)
+
+    def sparse(self, path: AnyPath, bar: Any = None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
+        """The graph as a matrix and its labels."""
+        graph = self.read(path, bar)[0]
+        if isinstance(graph, tuple):
+            return graph[:2]
+        opened = as_graph(graph, weight=self.weight)
+        return opened.adjacency, opened.nodes
 
     def _edges(
         self, text: bytes, format: str, vertices: tuple[Hashable, ...] | None

@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def open_table(
     if columns is None and header is not False:
         columns = usual_ends(fields, number)
     if columns is not None:
-        if header is False or any(fields.count(name) != 1 for name in columns):
+        if header is False or columns[0] == columns[1] or any(fields.count(name) != 1 for name in columns):
             raise Malformed("expected a header line with the two names in columns=, each once", number or None)
         table = table.below(number, tuple(fields), (fields.index(columns[0]), fields.index(columns[1])))
         fields = [second[k] for k in table.ends if k < len(second)]
@@ -219,9 +220,9 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
         return None
     if table.header is None:
         return 2
-    if weight in table.header:
-        return table.header.index(weight)
-    raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
+    if table.header.count(weight) == 1 and (column := table.header.index(weight)) not in table.ends:
+        return column
+    raise Malformed(f"expected one column {weight!r} of weights in the header line, beside the ends of an edge")
 
 
 def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None, padded: bool) -> Rows | None:
@@ -235,8 +236,7 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         separator, b""
     )  # stands in no name, unless it may be a blank
     if (
-        weight_column in table.ends
-        or width <= max(*table.ends, weight_column or 0)
+        width <= max(*table.ends, weight_column or 0)
         or (labels is str and len(data.translate(None, _UNUSUAL + usual)) < len(data))
         or (labels is int and separator in _QUOTING and b'"' in data)
     ):
@@ -261,6 +261,8 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         if any(end.null_count() for end in ends):
             return None
     weights = None if weight_column is None else frame[str(weight_column)].to_numpy()
+    if weights is not None and not np.isfinite(weights).all():
+        return None
     if labels is int:
         return Rows(*_ranks(*(column.to_numpy() for column in ends)), weights)
     present = pl.concat([column.alias("") for column in ends]).unique().sort()
@@ -329,10 +331,10 @@ def _label(field: str, labels: type[int] | type[str], line: int, empty: bool) ->
 
 
 def _number(fields: list[str], column: int, line: int) -> float:
-    try:
-        return float(fields[column])
-    except (ValueError, IndexError):
-        raise Malformed(f"expected a number in column {column + 1}, the weight, with a decimal point", line) from None
+    with suppress(ValueError, IndexError):
+        if isfinite(number := float(fields[column])):
+            return number
+    raise Malformed(f"expected a number in column {column + 1}, the weight: finite, with a decimal point", line)
 
 
 def looks_like_gset(table: Table) -> bool:

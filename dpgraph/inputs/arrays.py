@@ -189,3 +189,11 @@ def check_structure(A: Any) -> None:
             "expected a well-formed sparse matrix; its index arrays are damaged. Its method "
             "check_format(full_check=True) says how"
         ) from None
+
+
+def is_null(name: Any) -> bool:
+    """Whether something is None, or NaN, NaT or NA of pandas, which alone are not equal to themselves."""
+    try:
+        return name is None or not bool(name == name)
+    except (TypeError, ValueError):  # NA of pandas has no truth value
+        return type(name).__name__ == "NAType"

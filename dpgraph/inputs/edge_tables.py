@@ -14,7 +14,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.arrays import as_numbers
+from dpgraph.inputs.arrays import as_numbers, is_null
 from dpgraph.typing import BoolArray, IntArray
 
 Unknown = Literal["raise", "drop"]
@@ -225,15 +225,7 @@ def _folded(name: Any) -> Any:
 
 
 def _is_missing(name: Any) -> bool:
-    """None, an empty text, NaN, NaT or NA of pandas, which alone is not equal to itself."""
-    return name is None or (name == "" if isinstance(name, str) else _differs_from_itself(name))
-
-
-def _differs_from_itself(name: Any) -> bool:
-    try:
-        return not bool(name == name)
-    except (TypeError, ValueError):  # NA of pandas has no truth value
-        return type(name).__name__ == "NAType"
+    return name == "" if isinstance(name, str) else is_null(name)
 
 
 def sorted_labels(labels: Iterable[Any]) -> tuple[Hashable, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.arrays import is_null
 from dpgraph.inputs.edge_tables import EdgeFrame, NameRules, Normalize, Unknown, is_table, read_table, sorted_labels
 
 if TYPE_CHECKING:
@@ -158,8 +159,6 @@ def edge_frame(
     """
     rules = NameRules(unknown, normalize)
     labels = public_labels(nodes, "frame")
-    if labels is not None and any(label is None or label != label for label in labels):
-        raise InvalidParameterError("None, NaN and NaT are no vertices of a table: they stand for what is missing")
     if isinstance(table, (str, Path)) or type(table).__module__.startswith("dask."):
         from dpgraph.distributed.tables import edge_table
 
@@ -203,6 +202,8 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
         ) from None
     if distinct < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
+    if any(map(is_null, labels)):
+        raise InvalidParameterError("nodes= must not hold None, NaN or NaT, which stand for what is missing")
     return labels
 
 

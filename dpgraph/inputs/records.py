@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import as_frame, check_structure, declared, read_array, table_shape
+from dpgraph.inputs.arrays import as_frame, check_structure, declared, is_null, read_array, table_shape
 from dpgraph.linalg.parities import CHUNK
 from dpgraph.typing import FloatArray, IntArray
 
@@ -136,16 +136,10 @@ def _binary(column: NDArray[Any]) -> IntArray:
 def _categorical(column: NDArray[Any], values: tuple[Any, ...]) -> IntArray:
     number = {value: i for i, value in enumerate(values)}
     absent = number.get(None, -1)
-    codes = np.array([absent if _is_missing(value) else number.get(value, -1) for value in column.tolist()])
+    codes = np.array([absent if is_null(value) else number.get(value, -1) for value in column.tolist()])
     if np.any(codes < 0):
         raise ValueError("no declared value")
     return codes.astype(np.int64)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT or NA of pandas, which alone is not equal or unequal to itself."""
-    different = value is None or value != value
-    return not isinstance(different, (bool, np.bool_)) or bool(different)
 
 
 def truncate_rows(records: IntArray, limit: int) -> IntArray:

@@ -80,11 +80,7 @@ class GraphReading:
     def read_graph(self, graph: str, weight: str | None = None) -> Source:
         """Read the file if there is one of this name, else the dataset."""
         reading, path = self.reading(weight), self.file(graph)
-        if path is not None:
-            found, _ = reading.read(path)
-            adjacency, nodes, *_ = found if isinstance(found, tuple) else _matrix(found, weight)
-        else:
-            adjacency, nodes = self._read_dataset(graph, weight)
+        adjacency, nodes = self._read_dataset(graph, weight) if path is None else reading.sparse(path)
         if weight is None:
             # Gset files always carry weights; without --weight every edge counts 1.
             adjacency.data = np.ones_like(adjacency.data)
@@ -183,7 +179,10 @@ class GraphFile(GraphReading):
 
     def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
-        return self.read_graph(self.graph, self.weight)
+        source = self.read_graph(self.graph, self.weight)
+        if self.weight is not None:
+            as_graph(source.data, signed=False)  # a negative weight is refused before a budget is spent
+        return source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,11 +258,6 @@ class GraphRelease(Rehearsal, Release):
         reading = ("weight", "max_weight", "symmetrize", *last)
         kept = {name: value for name, value in given.items() if name not in reading}
         return kept | {"weight": weight, "max_weight": self.max_weight} | last
-
-
-def _matrix(G: Any, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-    opened = as_graph(G, weight=weight)
-    return opened.adjacency, opened.nodes
 
 
 def _looks_like_path(graph: str) -> bool:

@@ -10,6 +10,7 @@ from dpgraph import datasets
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import WRITERS
 from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphFile
 from dpgraph.interfaces.cli.options import argument, option
@@ -74,7 +75,7 @@ class Convert(GraphFile):
             known = ", ".join(f".{known}" for known in WRITERS)
             raise InvalidParameterError(f"OUTPUT must end in {known}, or one of these with .gz; got {name!r}")
         require_writable(self, self.output)
-        source = self.read()
+        source = self.read_graph(self.graph, self.weight)
         text = WRITERS[ending](source.data, source.labels, self.weight).encode()
         # No time stamp in the gzip header: equal input gives equal bytes.
         content = gzip.compress(text, mtime=0) if name.endswith(".gz") else text
@@ -97,17 +98,23 @@ class Check(GraphFile):
         if path is None:
             raise DatasetError(f"no such file: {self.graph}")
         reading = self.reading(self.weight)
-        graph, summary = replace(reading, unknown="drop").read(path)
+        try:
+            (graph, summary), refused = reading.read(path), None
+        except DatasetError as error:
+            if self.graph == "-":  # which can be read once
+                raise
+            (graph, summary), refused = replace(reading, unknown="drop").read(path), error
+        read, weight = (graph[0], None) if isinstance(graph, tuple) else (graph, self.weight)
         if summary is not None:
             say(str(summary()))
-            if reading.unknown == "raise":
-                reading.read(path)  # and say what else would be refused
-            return
-        if isinstance(graph, tuple):
-            n, m = len(graph[1]), graph[0].nnz // 2
         else:
-            n, m = graph.number_of_nodes(), graph.number_of_edges()
-        say(f"EXACT, for the owner of the file only\nvertices          {n}\nedges             {m}")
+            opened = as_graph(read)
+            n, m = len(opened.nodes), opened.adjacency.nnz // 2
+            say(f"EXACT, for the owner of the file only\nvertices          {n}\nedges             {m}")
+        if refused is not None:
+            raise refused
+        if self.weight is not None:
+            as_graph(read, weight=weight, signed=False)  # refuses what a private function would
 
 
 @dataclass(frozen=True, kw_only=True)
