@@ -152,6 +152,34 @@ def test_directed_files_and_weights_of_formats(tmp_path):
         datasets.read_sparse(tmp_path / "g.graphml")
 
 
+def test_the_heavier_arc_is_that_of_the_weight_that_is_asked_for(tmp_path):
+    arcs = nx.DiGraph()
+    arcs.add_weighted_edges_from([("ann", "bob", 1.0), ("bob", "ann", 5.0), ("bob", "cem", 2.0)], weight="mails")
+    nx.write_graphml(arcs, file := tmp_path / "g.graphml")
+    A, _ = datasets.read_sparse(file, symmetrize=True, weight="mails")
+    assert sorted(A.data) == [2.0, 2.0, 5.0, 5.0]
+    arcs["ann"]["bob"]["mails"] = "many"
+    (tmp_path / "g.json").write_text(json.dumps(nx.node_link_data(arcs, edges="links")))
+    with pytest.raises(DPGraphError, match="a number in attribute 'mails'"):
+        datasets.read_sparse(tmp_path / "g.json", symmetrize=True, weight="mails")
+
+
+def test_an_edge_makes_no_vertex_that_a_file_does_not_list(tmp_path):
+    texts = {
+        "g.graphml": "<graphml><graph edgedefault='undirected'><node id='ann'/>"
+        "<edge source='ann' target='bob'/></graph></graphml>",
+        "g.gexf": "<gexf version='1.2' xmlns='http://www.gexf.net/1.2draft'><graph><nodes><node id='ann' label='ann'/>"
+        "</nodes><edges><edge id='0' source='ann' target='bob'/></edges></graph></gexf>",
+        "g.json": '{"nodes": [{"id": "ann"}], "links": [{"source": "ann", "target": "bob"}]}',
+        "g.net": "*Vertices 1\n1 ann\n*Edges\n1 2\n",
+        "g.gml": 'graph [ node [ id 0 label "ann" ] edge [ source 0 target 1 ] ]',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(DPGraphError, match=r"that the file lists|expected valid GML"):
+            datasets.read_edgelist(tmp_path / name)
+
+
 @each("command, name", list(itertools.product(["degrees", "max-cut", "csp"], ["pairs", "DOT", "a matrix"])), parts=2)
 def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
     text, word = (TEXTS | ROWS)[name]

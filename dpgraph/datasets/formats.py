@@ -60,7 +60,7 @@ def read_format(format: str, text: bytes, weight: str | None, symmetrize: bool) 
         simple = nx.DiGraph(G) if G.is_directed() else nx.Graph(G)
         G = simple if simple.number_of_edges() == G.number_of_edges() else G
     if G.is_directed():
-        G = _undirected(G)
+        G = _undirected(G, weight or "weight")
     G.remove_edges_from(list(nx.selfloop_edges(G, keys=G.is_multigraph())))
     return G
 
@@ -90,7 +90,7 @@ def _xml(read: str) -> Callable[[bytes], nx.Graph]:
 
         if b"<!ENTITY" in text:
             raise Malformed("expected XML without definitions of its own entities, which can fill the memory")
-        return getattr(nx, read)(io.BytesIO(text))
+        return _listed(getattr(nx, read)(io.BytesIO(text)), len(re.findall(rb"<(?:\w+:)?node[\s/>]", text)))
 
     return parse
 
@@ -98,14 +98,21 @@ def _xml(read: str) -> Callable[[bytes], nx.Graph]:
 def _pajek(text: bytes) -> nx.Graph:
     import networkx as nx
 
-    return nx.parse_pajek(decode(text))
+    return _listed(nx.parse_pajek(decode(text)), sum(map(int, re.findall(rb"(?i)\*vertices\s+([0-9]+)", text))))
 
 
 def _node_link(text: bytes) -> nx.Graph:
     import networkx as nx
 
     data = json.loads(decode(text))
-    return nx.node_link_graph(data, edges="links" if "links" in data else "edges")
+    return _listed(nx.node_link_graph(data, edges="links" if "links" in data else "edges"), len(data["nodes"]))
+
+
+def _listed(G: nx.Graph, vertices: int) -> nx.Graph:
+    """The graph; Malformed if it has more vertices than the file lists, which its edges would make public."""
+    if len(G) > vertices:
+        raise Malformed("expected edges between the vertices that the file lists; an edge names another one. List it")
+    return G
 
 
 def _metis(text: bytes) -> nx.Graph:
@@ -156,7 +163,7 @@ FORMATS: dict[str, Callable[[bytes], Any]] = {
 }
 
 
-def _undirected(G: nx.DiGraph) -> nx.Graph:
+def _undirected(G: nx.DiGraph, weight: str) -> nx.Graph:
     import networkx as nx
 
     if G.is_multigraph():
@@ -166,7 +173,8 @@ def _undirected(G: nx.DiGraph) -> nx.Graph:
         )
     H = nx.Graph()
     H.add_nodes_from(G.nodes(data=True))
-    for u, v, data in G.edges(data=True):
-        if not H.has_edge(u, v) or data.get("weight", 1) > H[u][v].get("weight", 1):
-            H.add_edge(u, v, **data)
+    try:
+        H.add_edges_from(sorted(G.edges(data=True), key=lambda arc: arc[2].get(weight, 1)))  # the last one stays
+    except TypeError:
+        raise Malformed(f"expected a number in attribute {weight!r} of every arc, where it has one") from None
     return H
