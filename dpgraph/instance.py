@@ -357,7 +357,7 @@ def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
         raise InvalidParameterError(f"{what}: need a number or distinct hashables; got {_kind(given)}") from None
     if len(names) < least or distinct != len(names):
         raise InvalidParameterError(
-            f"need at least {least} distinct {what}; got {len(names)} names, {distinct} of them distinct"
+            f"need distinct {what}, at least {least}; got {len(names)} names, {distinct} of them distinct"
         )
     return names
 

@@ -247,6 +247,10 @@ def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it
     status, out, _ = run("max-cut", "wiki-Vote", *PRIVACY, "--dry-run", "--mechanism", "bounded-iterates")
     assert status == 0
     assert "7115 vertices" in out
+    assert (
+        "30 vertices, average degree 30:"
+        in run(*("max-cut", "mine.txt", *PRIVACY, "--dry-run", "--nodes", 30, "--average-degree", 99))[1]
+    )
     status, out, err = run("max-cut", "mine.txt", *PRIVACY, "--dry-run")
     assert (status, out) == (2, "")
     assert "--average-degree" in err

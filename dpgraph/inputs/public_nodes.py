@@ -217,7 +217,9 @@ def vertex_lines(file: Path, encoding: str = "utf-8") -> list[str]:
     if not file.is_file():
         raise InvalidParameterError(f"no such file: {file}")
     try:
-        lines = file.read_text("utf-8-sig" if encoding == "utf-8" else encoding).splitlines()
+        lines = file.read_text("utf-8-sig" if encoding == "utf-8" else encoding).split("\n")
+        if "\0" in "".join(lines):  # a spreadsheet
+            raise UnicodeError
     except (UnicodeError, LookupError):
         raise InvalidParameterError(
             f"{file}: expected text in the encoding {encoding}; found other bytes. Save it as UTF-8, or name its "
@@ -225,7 +227,7 @@ def vertex_lines(file: Path, encoding: str = "utf-8") -> list[str]:
         ) from None
     if file.suffix.lower() == ".csv":
         rows = [row for row in csv.reader(lines) if row]
-        if any(len(row) > 1 for row in rows):
+        if any(len(row) > 1 for row in rows) or (rows and re.search("[;\t]", rows[0][0])):
             raise InvalidParameterError(
                 f"{file}: expected one vertex a line; this table has several columns. Keep the one that names them"
             )

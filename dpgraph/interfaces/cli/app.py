@@ -174,7 +174,7 @@ _ADVISED = (
     "coherence|columns|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
     "unknown|weight"
 )
-_ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
+_ADVICE = re.compile(rf"(?<!\w\()\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
 _FLAGS = {
     "symmetrize=True": "--symmetrize",
     "download=False": "--no-download",

@@ -226,7 +226,8 @@ class Rehearsal(GraphFile):
         require_outputs(self)
         given, (n, degree) = self._arguments(), self.public_size()  # type: ignore[attr-defined]
         n = min(n, _REHEARSED)
-        A, _ = datasets.planted_cut_sparse(n, min(degree, n), 0.0, rng=0)
+        degree = min(degree, n)
+        A, _ = datasets.planted_cut_sparse(n, degree, 0.0, rng=0)
         name = f"a public random graph of {n} vertices, average degree {degree:g}"
         try:
             result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
