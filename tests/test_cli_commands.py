@@ -162,6 +162,16 @@ def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path,
 # --- tables ------------------------------------------------------------------------------------------------------
 
 
+@each("mark", [";", "\t"], parts=1)
+def test_the_header_of_a_table_says_where_its_columns_end(run, tmp_path, mark):
+    rows = np.random.default_rng(4).uniform(-0.5, 0.5, size=(40, 2))
+    for name, between in (("comma", ","), ("other", mark)):
+        lines = [between.join(map(repr, row)) for row in rows.tolist()]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"age{between}height", *lines]))
+        ask = ("--epsilon", 1, "--seed", 7, "--output", "-")
+    assert run("covariance", tmp_path / "comma.csv", *ask)[:2] == run("covariance", tmp_path / "other.csv", *ask)[:2]
+
+
 def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_the_table_is_opened(run, tmp_path):
     secret = ["--epsilon", 1, "--adjacency", "add-remove", "--seed", 1]
     status, out, err = run("covariance", "there-is-no-such.csv", *secret)

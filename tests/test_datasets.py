@@ -263,13 +263,10 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
     G = datasets.read_edgelist(named, weight="rating")
     assert nx.get_edge_attributes(G, "rating") == {(1, 2): 3.0, (2, 3): -1.0}
     for lines in (1, 2**16):  # the careful reader, and that of large files
-        for word in ("nan", "inf", "1e999"):
-            odd = write("u,v,rating,rating\n" + "1,2,1,1\n" * lines + f"2,3,{word},1\n")
-            with pytest.raises(DatasetError, match="one column 'rating'"):
-                datasets.read_sparse(odd, weight="rating")
-            odd.write_text(odd.read_text().replace("rating,", "score,"))
-            with pytest.raises(DatasetError, match=f"line {lines + 2}: expected a number in column 3"):
-                datasets.read_sparse(odd, weight="score")
+        odd = write("u,v,rating,rating\n" + "1,2,1,1\n" * lines)
+        for column in ("rating", "u"):
+            with pytest.raises(DatasetError, match=f"one column '{column}'"):
+                datasets.read_sparse(odd, weight=column, header=True)
 
 
 # --- bad files -------------------------------------------------------------------------------------------------

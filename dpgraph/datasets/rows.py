@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -261,8 +260,6 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
         if any(end.null_count() for end in ends):
             return None
     weights = None if weight_column is None else frame[str(weight_column)].to_numpy()
-    if weights is not None and not np.isfinite(weights).all():
-        return None
     if labels is int:
         return Rows(*_ranks(*(column.to_numpy() for column in ends)), weights)
     present = pl.concat([column.alias("") for column in ends]).unique().sort()
@@ -331,10 +328,10 @@ def _label(field: str, labels: type[int] | type[str], line: int, empty: bool) ->
 
 
 def _number(fields: list[str], column: int, line: int) -> float:
-    with suppress(ValueError, IndexError):
-        if isfinite(number := float(fields[column])):
-            return number
-    raise Malformed(f"expected a number in column {column + 1}, the weight: finite, with a decimal point", line)
+    try:
+        return float(fields[column])
+    except (ValueError, IndexError):
+        raise Malformed(f"expected a number in column {column + 1}, the weight, with a decimal point", line) from None
 
 
 def looks_like_gset(table: Table) -> bool:

@@ -15,7 +15,6 @@ import numpy as np
 from dpgraph import datasets
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
-from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import numbered, vertex_lines
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
@@ -179,10 +178,7 @@ class GraphFile(GraphReading):
 
     def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
-        source = self.read_graph(self.graph, self.weight)
-        if self.weight is not None:
-            as_graph(source.data, signed=False)  # a negative weight is refused before a budget is spent
-        return source
+        return self.read_graph(self.graph, self.weight)
 
 
 @dataclass(frozen=True, kw_only=True)

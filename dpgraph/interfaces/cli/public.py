@@ -75,7 +75,7 @@ class Convert(GraphFile):
             known = ", ".join(f".{known}" for known in WRITERS)
             raise InvalidParameterError(f"OUTPUT must end in {known}, or one of these with .gz; got {name!r}")
         require_writable(self, self.output)
-        source = self.read_graph(self.graph, self.weight)
+        source = self.read()
         text = WRITERS[ending](source.data, source.labels, self.weight).encode()
         # No time stamp in the gzip header: equal input gives equal bytes.
         content = gzip.compress(text, mtime=0) if name.endswith(".gz") else text

@@ -202,7 +202,8 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
 
 def _csv_rows(text: str) -> Iterator[list[str] | None]:
     """The rows; None for one that is no CSV, as an entry of it is too long."""
-    reader = csv.reader(io.StringIO(text))
+    header = text.lstrip().partition("\n")[0]  # which is public: no record says where columns end
+    reader = csv.reader(io.StringIO(text), delimiter=next((mark for mark in ",;\t" if mark in header), ","))
     while True:
         try:
             yield next(reader)
