@@ -58,12 +58,12 @@ def read_text(path: AnyPath) -> str:
         return decode(read_bytes(path))
 
 
-def read_bytes(path: AnyPath, encoding: str = "utf-8") -> bytes:
+def read_bytes(path: AnyPath, encoding: str = "utf-8", *, records: bool = False) -> bytes:
     r"""Content of a text file with ``\n`` line ends, decompressed if it is gzip (by content, not by name).
 
     Memory is bounded: a file is unpacked in pieces, and reading stops at a limit of 4 GiB, or where a gzip file grows
     more than two hundredfold beyond 64 MiB. DatasetError if the file is missing, unreadable, too large, damaged, or not
-    text.
+    text; of a table of `records`, which are private, only the first line is looked at.
     """
     path = Path(path)
     if "\0" in str(path):  # which no name of a file holds: to open it is a ValueError
@@ -79,7 +79,7 @@ def read_bytes(path: AnyPath, encoding: str = "utf-8") -> bytes:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
     if encoding != "utf-8" or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raw = _as_utf8(raw, encoding if encoding != "utf-8" else "utf-16", path)
-    if b"\0" in raw:
+    if b"\0" in (raw.partition(b"\n")[0] if records else raw):
         raise DatasetError(
             f"{path} is not a text file; expected an edge list (CSV, say) or a graph format in UTF-8, plain or .gz. "
             "Save a spreadsheet as CSV"

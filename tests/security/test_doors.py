@@ -293,12 +293,14 @@ def tables() -> Iterator[tuple[str, str, str]]:
     plain = "\n".join(["first,second", *rows])
     for text in RECORD_TEXTS:
         yield text[:20], "\n".join(["first,second", *rows[:2], f"1,{text}", rows[3]]), plain
+    for text in ("\udcff", "\0"):  # a byte that is not UTF-8, and one that no text has
+        yield repr(text), "\n".join(["first,second", *rows[:2], f"1,{text}", rows[3]]), plain
     yield "a short row", "\n".join(["first,second", *rows[:2], "1", rows[3]]), plain
 
 
 def run(name: str, kind: type, content: str, folder: Path) -> Seen:
     file, budget = folder / "private.csv", folder / "budget.db"
-    file.write_text(content)
+    file.write_text(content, errors="surrogateescape")
     budget.unlink(missing_ok=True)
     more = NEEDS.get(name, [])
     if issubclass(kind, GraphRelease) and "--adjacency" not in more:

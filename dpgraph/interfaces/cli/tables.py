@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.datasets.files import read_text
+from dpgraph.datasets.files import read_bytes, read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.inputs.text_formats import other_text
 from dpgraph.interfaces.cli.options import argument, option, written
@@ -175,7 +175,7 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
 
 
 def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
-    text = read_text(path)
+    text = read_bytes(path, records=True).decode(errors="replace")  # odd bytes in a record are refused after the debit
     if refused := other_text(text[:_BEGINNING].encode()):
         raise DatasetError(f"{path}: {refused}")
     rows = _csv_rows(text)
@@ -183,8 +183,8 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     if not header:
         raise DatasetError(f"{path}: expected CSV with a header line")
     names = tuple(name.strip() for name in header)
-    if len(set(names)) < len(names):
-        raise DatasetError(f"{path}: column names in the header line must differ")
+    if len(set(names)) < len(names) or "\ufffd" in "".join(names):
+        raise DatasetError(f"{path}: column names in the header line must differ, and be UTF-8: save the file as that")
     if all(map(_is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
         raise DatasetError(
             f"{path}: expected the names of the columns in the first line; it holds numbers only. Write a header line, "
