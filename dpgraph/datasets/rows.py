@@ -161,13 +161,12 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
         raise Malformed("the first line may be a header or an edge; say header=True or header=False", number)
     # A word where the next line has a number is the name of a column.
     return (
-        named
-        or numbers
-        or any(_is_number(below) > _is_number(name) for name, below in zip(first, second, strict=False))
+        named or numbers or any(is_number(below) > is_number(name) for name, below in zip(first, second, strict=False))
     )
 
 
-def _is_number(field: str) -> bool:
+def is_number(field: str) -> bool:
+    """Whether Python reads a text as a number."""
     with suppress(ValueError):
         float(field)
         return True

@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.datasets.files import read_bytes, read_text
+from dpgraph.datasets.rows import is_number
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.inputs.text_formats import other_text
 from dpgraph.interfaces.cli.options import argument, option, written
@@ -185,7 +185,7 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     names = tuple(name.strip() for name in header)
     if len(set(names)) < len(names) or "\ufffd" in "".join(names):
         raise DatasetError(f"{path}: column names in the header line must differ, and be UTF-8: save the file as that")
-    if all(map(_is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
+    if all(map(is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
         raise DatasetError(
             f"{path}: expected the names of the columns in the first line; it holds numbers only. Write a header line, "
             "such as 0,1,2"
@@ -218,13 +218,6 @@ def _number(text: Any) -> float:
         return float(text)
     except (TypeError, ValueError):
         return math.nan
-
-
-def _is_number(text: str) -> bool:
-    with suppress(ValueError):
-        float(text)
-        return True
-    return False
 
 
 def _counts(names: tuple[str, ...]) -> bool:
