@@ -234,11 +234,28 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool | None, missing:
 
     def edges(signed: bool) -> Edges:
         index = {node: i for i, node in enumerate(nodes)}
+        plain = weight is None and type(G) is sys.modules["networkx"].Graph  # another class may have edges of its own
+        if plain and (simple := _simple_networkx(G, index)) is not None:
+            return Edges(simple, simple=True)
         ends = np.fromiter(map(index.__getitem__, chain.from_iterable(G.edges())), dtype=np.int64)
         values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
         return Edges(_edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed))
 
     return nodes, edges
+
+
+def _simple_networkx(G: Any, index: dict[Hashable, int]) -> sparse.csr_array | None:
+    """The adjacency matrix of a networkx graph by its rows: in half the time that a list of edges takes."""
+    found = dict(G.adjacency())
+    rows = [found[node] for node in index]
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.fromiter(map(index.__getitem__, chain.from_iterable(rows)), dtype=np.int32, count=ends[-1])
+    A = sparse.csr_array((np.ones(columns.size), columns, ends), shape=(len(rows), len(rows)))
+    if A.diagonal().any():
+        A.setdiag(0.0)
+        A.eliminate_zeros()
+    A.sort_indices()
+    return _simple_graph(A)
 
 
 def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
@@ -258,7 +275,7 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
 
     def edges(signed: bool) -> Edges:
         values = _weights(G.es[weight] if weight is not None else (), weight)
-        ends = np.array(G.get_edgelist(), dtype=np.int64)
+        ends = np.fromiter(chain.from_iterable(G.get_edgelist()), dtype=np.int64, count=2 * G.ecount())
         return Edges(_edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed))
 
     return nodes, edges
