@@ -21,6 +21,7 @@ class Common:
 
     share: float = 0.05  # Share for what stands beside the main release: degrees, a density, weights of candidates
     total: float = 0.005  # Share for a total weight, or for a bit that says which way to take
+    uneven: float = 0.2  # Degrees are uneven if their excess over the average is this share of all; in (0, 1)
     clear: float = 4.0  # Numbers that differ by so many standard deviations of their noise are different; > 0
 
 
@@ -34,8 +35,8 @@ class Sweeps:
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
     of_signs: int = 8  # Signs at most so often, labels at most twice as often; >= 1
-    even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
-    left_out: float = 0.1  # Else the core leaves out the share left_out/epsilon of the sum of squares, at most half
+    # Unless degrees are even the core leaves out the share left_out/epsilon of the sum of their squares, at most half
+    left_out: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -171,8 +172,6 @@ class EmbeddingRule:
     # From this epsilon on the residual of the degrees decides; from twice that on, a large one means answers; from four
     # times that on, answers always; > 0
     vector_by_residual: float = 1.5
-    # Several columns, and communities: degrees are uneven if their excess over the average is this share of all
-    uneven: float = 0.2
     visible: float = 1.25  # Answers find what is beyond so many times the norm of their noise; >= 1
     # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
     least_degree: float = 10.0

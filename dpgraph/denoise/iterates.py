@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.tuning import SWEEPS
+from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
@@ -27,8 +27,8 @@ def degree_of_an_end(degrees: FloatArray, std: float = 0.0) -> float:
 
 
 def is_even(degrees: FloatArray) -> bool:
-    """Whether the mean degree of the end of an edge is little more than the mean over vertices."""
-    return degree_of_an_end(degrees) < SWEEPS.even * float(degrees.mean())
+    """Whether what degrees have beyond their average is a small part of all."""
+    return float(np.maximum(degrees - degrees.mean(), 0.0).sum()) < COMMON.uneven * float(degrees.sum())
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

@@ -47,7 +47,7 @@ from dpgraph.releases.totals import (
     release_total_weight,
 )
 from dpgraph.results.communities import PrivateCommunities
-from dpgraph.tuning import ANSWER_RULE, COMMUNITIES, EMBEDDING_RULE
+from dpgraph.tuning import ANSWER_RULE, COMMON, COMMUNITIES
 from dpgraph.typing import GraphLike, IntArray
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def choose(facts: Facts) -> Any:
 
 def _ask_evenness(graph: Graph, call: Call, known: Any) -> tuple[float, Call, Any]:
     question, rest = call.split(TOTAL_SHARE, 1 - TOTAL_SHARE)
-    return release_degree_excess(graph, EMBEDDING_RULE.uneven, question), rest, known
+    return release_degree_excess(graph, COMMON.uneven, question), rest, known
 
 
 def release_with_edges(

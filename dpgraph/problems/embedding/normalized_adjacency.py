@@ -37,7 +37,7 @@ from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.normalized import Regularization
 from dpgraph.releases.totals import degree_excess
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
-from dpgraph.tuning import EMBEDDING_RULE, RESIDUAL
+from dpgraph.tuning import COMMON, EMBEDDING_RULE, RESIDUAL
 from dpgraph.typing import GraphLike, Rank
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     """
     whole, delta, _ = call.whole
     epsilon = min(TOTAL_SHARE * whole, free_choice_epsilon(whole, delta))
-    n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), EMBEDDING_RULE.uneven
+    n, w, degrees, share = graph.n_vertices, graph.max_weight, graph.degrees(), COMMON.uneven
     ends = float(degrees.sum())
     thresholds = least_visible(n, w, whole), float(degrees.mean())
     found, excess = (degree_excess(degrees, above, share) for above in thresholds)

@@ -30,7 +30,7 @@ from dpgraph.releases.answers import answer_noise, too_dear
 from dpgraph.releases.totals import release_degree_excess, release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
-from dpgraph.tuning import COMMON, EMBEDDING_RULE
+from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, GraphLike, Rank
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def private_node_similarities(  # noqa: PLR0913
     if automatic:
         question, rest = call.split(COMMON.total, 1 - COMMON.total)
         visible = least_visible(facts.n, graph.max_weight, epsilon)
-        excess = release_degree_excess(graph, EMBEDDING_RULE.uneven, question.stage(), visible)
-        if excess <= sensitivity.degrees_beyond(graph.max_weight, EMBEDDING_RULE.uneven) / question.epsilon:
+        excess = release_degree_excess(graph, COMMON.uneven, question.stage(), visible)
+        if excess <= sensitivity.degrees_beyond(graph.max_weight, COMMON.uneven) / question.epsilon:
             degrees = np.maximum(release_degrees(graph, rest.stage()).value / graph.max_weight, 1.0)
             return PrivateSimilarities(source.nodes, call.report(), vectors=_by_degrees(degrees)[:, None])
 

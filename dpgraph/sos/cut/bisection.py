@@ -7,13 +7,14 @@ vertices (Kernighan, Lin 1970).
 import itertools
 import math
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
-from dpgraph.sos.cut.certificate import proof_of
+from dpgraph.sos.cut.certificate import proof_of, trivial_certificate
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
@@ -22,7 +23,7 @@ from dpgraph.sos.cut.rounding import best_columns, entered
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.solution import Solution, floored, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import within
 from dpgraph.typing import FloatArray
@@ -54,11 +55,16 @@ def solve_bisection(
     largest = largest_sum(n, imbalance)
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
-    known_cuts, search = np.empty((n, 0)), _search_small if n <= _SMALL else _search
+    watch.bound = floored(objective, trivial_certificate(objective).bound)
+    known_cuts, patient, keep = np.empty((n, 0)), options.time_limit is None, 2 * options.starts
+    most = min(_ENTRIES / (n + objective.matrix.nnz), _SHARE_OF_CUTS * n, _MOST)
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
-    if options.local_search:
-        known_cuts = search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
+    if options.local_search and n <= _SMALL:
+        known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
+    elif options.local_search:  # the bound may prove the best of a few cuts to be the best of all
+        numbers = range(keep) if patient else itertools.count()
+        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH), numbers)
     began = time.monotonic()
     free = _relaxed(objective, generator, watch, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
@@ -85,8 +91,9 @@ def solve_bisection(
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
-    if options.local_search and options.time_limit is not None and not watch.done():
-        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0))
+    if options.local_search and not watch.done() and not (patient and n <= _SMALL):
+        numbers = range(keep, int(most)) if patient else itertools.count(keep)
+        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0), numbers)
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
@@ -182,32 +189,30 @@ def _search(
     rng: np.random.Generator,
     watch: Watch,
     deadline: float,
+    numbers: Iterable[int],
 ) -> FloatArray:
-    """The best of `cuts`, multilevel ones, and annealed ones: as many as take a few seconds, or until the deadline.
+    """The best of `cuts`, multilevel ones, and annealed ones: those of some `numbers`, until the deadline.
 
     Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
     annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
     many as are kept, as annealing suits graphs with hubs and not meshes.
     """
-    keep, most, sweeps = 2 * watch.options.starts, math.inf, watch.options.sweeps
-    if deadline == math.inf:
-        affordable = _ENTRIES / (objective.n_vertices + objective.matrix.nnz)
-        most = max(min(affordable, _SHARE_OF_CUTS * objective.n_vertices, _MOST), keep)
+    keep, sweeps = 2 * watch.options.starts, watch.options.sweeps
     wait, left = 1, 1
-    for number in itertools.count(1):
+    for number in numbers:
         before, began = watch.value, time.monotonic()
         if left == 0:
             hot = rng.uniform(_WARM, _HOT)
             cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
         else:
-            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number > keep else 0
+            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number >= keep else 0
             cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
         cuts = best_columns(objective, entered(objective, cuts, cut, keep), keep)
         watch.found(objective.cut_value(cuts[:, 0]))
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
         left = wait if left == 0 else left - 1
-        if 2.0 * time.monotonic() - began >= deadline or number >= most:  # another one would end too late
+        if 2.0 * time.monotonic() - began >= deadline or watch.done():  # another one would end too late
             break
     return cuts
 
@@ -235,7 +240,7 @@ def _search_small(
             cuts = best_columns(objective, entered(objective, cuts, cut, watch.options.starts), watch.options.starts)
         watch.found(objective.cut_value(cuts[:, 0]))
         vain = 0 if watch.value > before else vain + 1
-        if 2.0 * time.monotonic() - began >= deadline:
+        if 2.0 * time.monotonic() - began >= deadline or watch.done():
             break
     return cuts
 
