@@ -34,6 +34,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 _LOOSE = 1e-6  # an inequality with more room than this is not tight
 _PATIENCE = 8  # rounds for which an inequality that is not tight is kept
+_MOST_STEPS = 2**31 - 1  # that the simplex method counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +116,12 @@ def nearest_cut(edges: CutEdges, at: CycleBound) -> FloatArray:
 
 
 def tightened(
-    edges: CutEdges, start: CycleBound, beat: float, *, rounds: int, deadline: float = math.inf
+    edges: CutEdges, start: CycleBound, beat: float, *, rounds: int, deadline: float = math.inf, work: float = math.inf
 ) -> CycleBound:
     """Solve, and add the inequalities that are violated, until there are none, or the bound is at most `beat`.
 
-    They are separated between the solution and the mean of those before, where they cut deeper (Ben-Ameur, Neto 2007).
+    It ends sooner once `work` is done: steps of the simplex method times inequalities. The inequalities are separated
+    between the solution and the mean of those before, where they cut deeper (Ben-Ameur, Neto 2007).
     """
     now, mean = start, np.full(start.crossing.size, 0.5)
     idle = np.zeros(now.limits.size, dtype=np.int64)  # rounds for which each inequality was not tight
@@ -127,12 +129,14 @@ def tightened(
     for _ in range(rounds if scale else 0):
         inequalities = (now.matrix, now.limits) if now.limits.size else (None, None)
         box = np.column_stack([now.least, now.most])
-        left = max(deadline - time.monotonic(), 0.0)
+        left, steps = max(deadline - time.monotonic(), 0.0), int(min(work / max(now.limits.size, 1), _MOST_STEPS))
         solution = scipy.optimize.linprog(
-            -edges.weights / scale, *inequalities, bounds=box, method="highs", options={"time_limit": left}
-        )
+            -edges.weights / scale, *inequalities, bounds=box, method="highs",
+            options={"time_limit": left, "maxiter": steps},
+        )  # fmt: skip
         if solution.status != 0:  # out of time, or in trouble: without multipliers the bound stands
             return now
+        work -= solution.nit * now.limits.size
         t = np.maximum(-scale * solution.ineqlin.marginals, 0.0) if now.limits.size else np.zeros(0)
         bound = _dual_bound(edges, now, t)
         if bound < now.bound:

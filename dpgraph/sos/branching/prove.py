@@ -34,6 +34,7 @@ _ROUNDS_OF_METRIC, _ROUNDED = 60, 16
 #: Share of a time limit that goes to what comes before cutting planes, or before a proof that is asked for.
 SHARE_BEFORE_PROOF = 0.5
 _ROUNDS, _ROUNDS_OF_BRANCH = 60, 20
+_WORK = 1e8  # of linear programmes where no proof is asked for: some seconds
 
 
 def solve_and_prove(
@@ -98,8 +99,8 @@ def _kinds(core: CutObjective, *, prove: bool) -> list[Callable[[Incumbent], _Tr
     kinds: list[Callable[[Incumbent], _Tree[Any]]] = []
     if isinstance(core, SparseObjective) and core.matrix.nnz <= _MOST_MEAN_DEGREE[prove] * core.n_vertices:
         if not prove:
-            return [partial(_by_odd_cycles, core)] if core.matrix.nnz <= 2 * _MOST_EDGES else []
-        kinds.append(partial(_by_odd_cycles, core))
+            return [partial(_by_odd_cycles, core, prove)] if core.matrix.nnz <= 2 * _MOST_EDGES else []
+        kinds.append(partial(_by_odd_cycles, core, prove))
     if isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
         kinds.append(partial(_by_metric_inequalities, core.dense()))
     return kinds
@@ -118,12 +119,13 @@ def _bounded(kinds: Iterable[Callable[[Incumbent], _Tree[Any]]], best: Incumbent
     return best_first(root, tree.branch, best) if prove else bound, root.part
 
 
-def _by_odd_cycles(core: SparseObjective, best: Incumbent) -> _Tree[odd_cycles.CycleBound]:
+def _by_odd_cycles(core: SparseObjective, prove: bool, best: Incumbent) -> _Tree[odd_cycles.CycleBound]:
     """Linear programmes over the shares of the edges of a sparse objective."""
     edges = odd_cycles.CutEdges.of(core)
 
     def solved(node: odd_cycles.CycleBound, rounds: int) -> odd_cycles.CycleBound:
-        node = odd_cycles.tightened(edges, node, best.to_beat(), rounds=rounds, deadline=best.deadline)
+        work = math.inf if prove else _WORK
+        node = odd_cycles.tightened(edges, node, best.to_beat(), rounds=rounds, deadline=best.deadline, work=work)
         best.offer(one_opt(core, odd_cycles.nearest_cut(edges, node)))
         return node
 
