@@ -54,6 +54,10 @@ class Excesses:
         """Sums over the columns of X, shape (n, k)."""
         return self.estimates(X) - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total)
 
+    def within(self, labels: IntArray) -> float:
+        """The sum over pairs of the same label, each twice."""
+        return float(self.with_groups(np.eye(int(labels.max()) + 1)[labels])[np.arange(labels.size), labels].sum())
+
     def inside(self, rows: IntArray) -> "Excesses":
         """Of these rows among themselves, less what their degrees inside explain, which are estimates too.
 
@@ -96,7 +100,7 @@ def _divided(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> 
 def _significant(excesses: Excesses, rng: np.random.Generator, *, least: int = 0) -> FloatArray:
     """Eigenvectors times eigenvalues, of those above the edge of the noise; at least so many."""
     n = excesses.degrees.size
-    values, vectors = _leading(excesses, min(_VECTORS, n - 2), rng.standard_normal(n))
+    values, vectors = _leading(excesses, min(_VECTORS, max(n - 2, 1)), rng.standard_normal(n))
     kept = values > 2 * excesses.std * math.sqrt(n)
     kept[values.size - least :] = True  # eigenvalues increase
     return np.asarray(vectors[:, kept] * values[kept])

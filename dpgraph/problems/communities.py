@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_integer, check_memory, check_positive
+from dpgraph.denoise.answer_communities import communities_of_answers
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import (
     BlockWeights,
@@ -74,7 +75,7 @@ def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CommunityFac
     return release_communities(graph, call, communities=wanted, resolution=facts.resolution, degree_share=share)
 
 
-# --- randomised response on every pair, then Louvain's method on the expected edges ----------------------------------
+# --- randomised response on every pair, then the better of two methods on the answers --------------------------------
 
 
 def _check_response(_: RandomizedResponse, facts: Facts) -> None:
@@ -88,8 +89,10 @@ def _by_response(
     flipped = release_flipped_graph(graph, of_answers)
     labels = louvain(flipped.expected_weights()[0], facts.resolution, call.generator, runs=1)
     expected, _ = flipped.expected_weights(_edges_inside(flipped, labels))
-    labels = louvain(expected, facts.resolution, call.generator)
-    labels = largest_groups(labels, expected.sum(axis=1), _MOST)
+    degrees = graph.max_weight * flipped.edge_counts()
+    excesses = flipped.excesses(degrees, float(degrees.sum()), facts.resolution)
+    found = louvain(expected, facts.resolution, call.generator), communities_of_answers(excesses, call.generator)
+    labels = max((largest_groups(labels, degrees, _MOST) for labels in found), key=excesses.within)
     if facts.communities is not None and labels.max() >= facts.communities:
         between = BlockWeights.released(weights_between(expected, labels), 0.0)
         groups, _ = merge_labels(between, facts.resolution, least=facts.communities, most=facts.communities)
@@ -97,7 +100,7 @@ def _by_response(
     weights = BlockWeights.released(
         *release_block_weights(graph, labels, of_blocks, name="weights between communities")
     )
-    return ReleasedCommunities(labels, weights, graph.max_weight * flipped.edge_counts())
+    return ReleasedCommunities(labels, weights, degrees)
 
 
 def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
@@ -219,8 +222,8 @@ def private_communities(  # noqa: PLR0913
         ``"bounded-iterates"``, :class:`~dpgraph.problems.options.BoundedIterates`
             Sweeps in which each vertex takes the label that most of its edges lead to. Any size.
         ``"randomized-response"``, :class:`~dpgraph.problems.options.RandomizedResponse`
-            Every pair flipped at random, then Louvain's method on the expected edges. For small graphs and a large
-            epsilon: at most 5e7 false answers.
+            Every pair flipped at random, then Louvain's method on the expected edges, or eigenvectors of the
+            answers, by their modularity. For small graphs and a large epsilon: at most 5e7 false answers.
         ``"auto"``
             A public rule, by n, epsilon and the released average degree: randomized response where the noise of all
             pairs at a vertex has at most 1.2 times the variance of its edges, or 4.2 times where degrees are even,

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import memory_limit
+from dpgraph.denoise.answer_communities import Excesses
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
@@ -67,6 +68,11 @@ class FlippedGraph:
     def sums(self, X: FloatArray) -> FloatArray:
         """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
         return np.asarray(self.lower @ X + self.lower.T @ X - self.flip * (X.sum(axis=0) - X))
+
+    def excesses(self, degrees: FloatArray, total: float, resolution: float) -> Excesses:
+        """Estimates less what the degrees explain, `total` being their sum over all vertices of the graph."""
+        answers, w = self.gain * self.adjacency, self.max_weight
+        return Excesses(answers, self.gain * self.flip, self.std, w, degrees, total, resolution)
 
     def edge_counts(self) -> FloatArray:
         """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""

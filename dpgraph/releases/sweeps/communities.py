@@ -224,15 +224,7 @@ class _Run:
         """Set the rows of the core by answers about all of their pairs."""
         rows, degrees = self.core.rows, self.degrees.values
         flipped = release_flipped_graph(self.graph, self.call, core=self.core)
-        self.excesses = Excesses(
-            flipped.gain * flipped.adjacency,
-            flipped.gain * flipped.flip,
-            flipped.std,
-            flipped.max_weight,
-            degrees[rows],
-            float(degrees.sum()),
-            self.resolution,
-        )
+        self.excesses = flipped.excesses(degrees[rows], float(degrees.sum()), self.resolution)
         self.labels[rows] = communities_of_answers(self.excesses, self.call.generator)
         self.count = max(int(self.labels[rows].max()) + 1, self.communities)
         self.known = np.zeros((2, self.graph.n_vertices, self.count))
