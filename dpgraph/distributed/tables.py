@@ -176,7 +176,8 @@ class EdgeTable:
         pieces: list[tuple[str, Any]] = []
         for file in self.frame:
             if file.suffix == ".csv":
-                read: list[Any] = require("dask.dataframe").read_csv(file, usecols=columns, dtype=str).to_delayed()
+                form = {"usecols": columns, "dtype": str, "encoding_errors": "replace"}  # which makes a name no vertex
+                read: list[Any] = require("dask.dataframe").read_csv(file, **form).to_delayed()
             else:
                 group = require("dask").delayed(_row_group, pure=False)
                 read = [group(file, k, columns) for k in range(_parquet(file).num_row_groups or 1)]
@@ -221,9 +222,12 @@ def _beginning(file: Path) -> bytes:
 
 
 def _columns(file: Path) -> list[str]:
-    if file.suffix == ".parquet":
-        return list(_parquet(file).schema_arrow.names)
-    return list(require("pandas").read_csv(file, nrows=0).columns)
+    try:
+        if file.suffix == ".parquet":
+            return list(_parquet(file).schema_arrow.names)
+        return list(require("pandas").read_csv(file, nrows=0, encoding_errors="replace").columns)
+    except ValueError:
+        raise InvalidGraphError(f"{file}: expected a Parquet file, or CSV with a header line") from None
 
 
 def _client() -> Any:

@@ -358,7 +358,7 @@ def test_a_folder_of_files_is_a_graph_of_named_vertices(client, edges, tmp_path,
 
 
 FAULTS = {"a missing end": "7,", "a negative weight": "7,8,-1", "a word": "7,eight,1", "a padded number": "007,2,1"}
-FAULTS["no vertex"] = f"7,{N},1"
+FAULTS |= {"no vertex": f"7,{N},1", "a byte of no UTF-8": "7,\udcff,1"}
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
@@ -366,7 +366,7 @@ def test_bad_rows_are_refused_in_one_sentence_and_their_owner_finds_them(client,
     rows = ["1,2,1"] * 50
     (tmp_path / "a.csv").write_text("\n".join(["source,target,weight", *rows]))
     rows[20] = rows[40] = FAULTS[fault]
-    (tmp_path / "b.csv").write_text("\n".join(["source,target,weight", *rows]))
+    (tmp_path / "b.csv").write_text("\n".join(["source,target,weight", *rows]), errors="surrogateescape")
     with pytest.raises(dpgraph.InvalidGraphError, match=r"; 2 rows, the first of them row 21 of b.csv, .* No budget"):
         dpgraph.edge_frame(str(tmp_path), nodes=N, weight="weight")
     budget = dpgraph.PrivacyAccountant(epsilon=3.0)
@@ -382,6 +382,9 @@ def test_bad_rows_are_refused_in_one_sentence_and_their_owner_finds_them(client,
     assert budget.spent == (1.0, 0.0)  # it was debited before the rows were read
     assert table.find_fault("weight") == "2 rows, the first of them row 21 of b.csv"
     assert dpgraph.edge_frame(str(tmp_path / "a.csv"), nodes=N).find_fault("weight") is None
+    (tmp_path / "c.csv").write_text("")
+    with pytest.raises(dpgraph.InvalidGraphError, match=r"c\.csv: expected .* CSV with a header line"):
+        dpgraph.edge_frame(str(tmp_path), nodes=N)
 
 
 def test_files_are_parsed_once_for_a_check_and_several_calls(client, edges, tmp_path, monkeypatch):

@@ -79,11 +79,8 @@ class Covariance(TableRelease, StrategyRelease):
         """The records as numbers."""
         source = super().read()
         # A text that is no number becomes NaN, which is refused after the debit: before it no record decides anything.
-        return (
-            source
-            if source.data.dtype != object
-            else replace(source, data=np.vectorize(_number, otypes=[float])(source.data))
-        )
+        texts = source.data.dtype == object
+        return replace(source, data=np.vectorize(_number, otypes=[float])(source.data)) if texts else source
 
     def _table(self, source: Source, result: Any) -> Table:
         names = [str(name) for name in source.labels]
