@@ -10,6 +10,7 @@ from dpgraph.instance import TwoCSP
 from dpgraph.typing import FloatArray
 
 _AT_ONCE = 2**14  # numbers that a processor's cache holds
+_FEW = 100
 _BITS = 38  # sums of whole numbers of so many are exact, and so are their 2**-12th parts
 
 
@@ -42,15 +43,25 @@ def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
     exponent = math.frexp(max(float(numbers.max()), -float(numbers.min())))[1] if total else 0
-    scaled = np.ldexp(numbers, _BITS - exponent)
-    if total and np.all(scaled == np.rint(scaled)) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
+    scaled = _times_power(numbers, _BITS - exponent)
+    if total and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
         bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
         lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
         exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
-    scaled = np.ldexp(numbers, -exponent) if exponent else numbers
-    if exponent and np.any(np.ldexp(scaled, exponent) != numbers):
+    scaled = _times_power(numbers, -exponent) if exponent else numbers
+    if exponent and np.any(_times_power(scaled, exponent) != numbers):
         raise InvalidParameterError("the weights span more orders of magnitude than a number can; leave out the least")
     return scaled, exponent
+
+
+def are_whole(numbers: FloatArray) -> bool:
+    """Whether all are whole numbers; where they are not, a few of them nearly always say so."""
+    return all(bool(np.all(some == np.rint(some))) for some in (numbers.ravel()[:_FEW], numbers))
+
+
+def _times_power(numbers: FloatArray, exponent: int) -> FloatArray:
+    """As ``np.ldexp(numbers, exponent)``, in an eighth of the time where that power is a number itself."""
+    return numbers * 2.0**exponent if abs(exponent) < 1000 else np.asarray(np.ldexp(numbers, exponent))
 
 
 def graph_in_binary_units(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:

@@ -52,13 +52,14 @@ def solve_low_rank(
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
     A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
     """
-    if start is None:
-        late = threads.time_is_up()
-        cut = np.where(rng.random(objective.n_vertices) < 0.5, 1.0, -1.0) if late else objective.unfrustrated()
-        if cut is not None:
-            V = cut[:, None]
-            return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, not late)
     n = objective.n_vertices
+    if start is None:
+        cut = None if threads.time_is_up() else objective.unfrustrated()
+        if cut is not None or threads.time_is_up():
+            V = (np.where(rng.random(n) < 0.5, 1.0, -1.0) if cut is None else cut)[:, None]
+            return LowRankSolution(
+                V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, cut is not None
+            )
     if tol is None:
         tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
     if max_sweeps is None:
@@ -67,6 +68,8 @@ def solve_low_rank(
     V = _unit_rows(rng.standard_normal((n, first))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
+    if threads.time_is_up():
+        V = np.where(V[:, :1] < 0.0, -1.0, 1.0)  # a cut, as by a random hyperplane
     stalls, last_gap, began = 0, math.inf, time.monotonic()
     value, scale = _value_and_scale(objective, V)
     if (now := time.monotonic()) + _PRODUCTS * (now - began) > threads.deadline():
@@ -99,9 +102,9 @@ def solve_low_rank(
 
 def _value_and_scale(objective: CutObjective, V: FloatArray) -> tuple[float, float]:
     """Value of the relaxation, and what gaps are relative to: the larger of |constant| and |value|, never 0."""
-    value = objective.constant - 0.25 * float(np.sum(V * objective.multiply(V)))
+    value = objective.constant - 0.25 * float(np.vdot(V, objective.multiply(V)))
     return value, max(abs(objective.constant), abs(value), 1e-300)
 
 
 def _unit_rows(V: FloatArray) -> FloatArray:
-    return np.asarray(V / np.linalg.norm(V, axis=1, keepdims=True))
+    return np.asarray(V / np.sqrt(np.einsum("ik,ik->i", V, V))[:, None])

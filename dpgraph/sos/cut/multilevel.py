@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.kernels import on_columns
-from dpgraph.threads import NEVER, Stop
+from dpgraph.threads import NEVER, Stop, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
@@ -38,7 +38,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
     given = np.ascontiguousarray(parents)  # one type of arrays
     levels, masses = [(rows, np.ones(n))], np.ones(n)
     lifts: list[tuple[IntArray, FloatArray]] = []
-    while levels[-1][1].size > _COARSEST:
+    while levels[-1][1].size > _COARSEST and not time_is_up():
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
@@ -61,7 +61,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         given = signs[first, None] * given[first]
     A, sizes = levels.pop()
     M = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size))
-    cuts = np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)
+    cuts = np.where(rng.random((sizes.size, 1 if time_is_up() else _TRIES)) < 0.5, 1.0, -1.0)
     for x in cuts.T[:_GROWN]:
         near = sparse.csgraph.breadth_first_order(M, rng.integers(sizes.size), return_predecessors=False)
         x[near] = np.where(2.0 * np.cumsum(sizes[near]) <= sizes.sum(), 1.0, -1.0)
