@@ -119,8 +119,10 @@ def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatAr
 
 
 def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:
-    """One cluster more than there are coordinates."""
-    labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]  # one may stay empty
+    """One cluster more than there are coordinates, or as many as there are points apart from one another."""
+    points = np.ldexp(points, -math.frexp(float(np.abs(points).max()))[1])  # so that no square vanishes
+    count = min(points.shape[1] + 1, len(np.unique(points.astype(np.float32), axis=0)))
+    labels = kmeans2(points, count, minit="++", missing="warn", seed=rng)[1]  # one may stay empty
     return np.asarray(labels, dtype=np.int64)
 
 
