@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_positive
+from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.denoise.block_model import Blocks, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
@@ -23,7 +24,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
 from dpgraph.problems.driver import Facts
-from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
+from dpgraph.releases.subgraphs import ReleasedCount, check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.totals import release_assortativity, release_clustering, release_degree_tails
 from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
@@ -138,7 +139,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     blocks = Blocks.fit(degrees, found.labels, found.weights.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
     goals = Goals(
-        min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
+        _unless_noise(release_by_ladder(subgraphs, "triangle", of_triangles), math.comb(facts.n, 3)),
         _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),
         _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
     )
@@ -151,6 +152,11 @@ def private_synthetic_graph(  # noqa: PLR0913
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
     return strengthened(model, again, call.generator)
+
+
+def _unless_noise(released: ReleasedCount, most: int) -> int:
+    """A count; 0 where noise of twice its standard deviation explains it: a twin then has those that chance makes."""
+    return min(released.value, most) if released.value > 2 * standard_deviation(released.noise) else 0
 
 
 def _unless_lost(released: Released, unit: float) -> float:
