@@ -70,8 +70,8 @@ def test_one_line_pays_for_all_readings(size, pairs):
 
 def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     call = edge_call(8.0)
-    G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
-    release_cut_labels(G, call.part(0.9), mean_degree=40.0)
+    G = open_graph(nx.barabasi_albert_graph(600, 10, seed=0)).read()
+    release_cut_labels(G, call.part(0.9), mean_degree=20.0)
     degrees, sweeps, look = call.ledger.entries
     assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 8 sweeps", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
