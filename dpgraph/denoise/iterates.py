@@ -26,9 +26,14 @@ def degree_of_an_end(degrees: FloatArray, std: float = 0.0) -> float:
     return max(float(degrees @ degrees) - degrees.size * std**2, 0.0) / ends if ends > 0 else 0.0
 
 
+def degree_excess(degrees: FloatArray, above: float, share: float) -> float:
+    """What degrees have beyond a number, in sum, less this share of all degrees; private if the degrees are."""
+    return float(np.maximum(degrees - above, 0.0).sum()) - share * float(degrees.sum())
+
+
 def is_even(degrees: FloatArray) -> bool:
     """Whether what degrees have beyond their average is a small part of all."""
-    return float(np.maximum(degrees - degrees.mean(), 0.0).sum()) < COMMON.uneven * float(degrees.sum())
+    return degree_excess(degrees, float(degrees.mean()), COMMON.uneven) < 0
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

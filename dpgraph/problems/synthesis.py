@@ -154,15 +154,20 @@ def private_synthetic_graph(  # noqa: PLR0913
     return strengthened(model, again, call.generator)
 
 
+def _explained(number: float, std: float) -> bool:
+    """Whether noise of twice its standard deviation explains a number."""
+    return number <= 2 * std
+
+
 def _unless_noise(released: ReleasedCount, most: int) -> int:
-    """A count; 0 where noise of twice its standard deviation explains it: a twin then has those that chance makes."""
-    return min(released.value, most) if released.value > 2 * standard_deviation(released.noise) else 0
+    """A count; 0 where noise explains it."""
+    return 0 if _explained(released.value, standard_deviation(released.noise)) else min(released.value, most)
 
 
 def _unless_lost(released: Released, unit: float) -> float:
-    """A number in this unit, from 0 to 1; nan where noise of twice its standard deviation explains it."""
+    """A number in this unit, from 0 to 1; nan where noise explains it."""
     number = min(max(released.number, 0.0), unit)
-    return number / unit if number > 2 * released.std else math.nan
+    return math.nan if _explained(number, released.std) else number / unit
 
 
 def _shrunk(released: Released, unit: float) -> float:

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.count_intervals import wanted_tails
+from dpgraph.denoise.iterates import degree_excess
 from dpgraph.denoise.swaps import Roots
 from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.privacy.call import Call, Measurement, Released
-from dpgraph.typing import FloatArray
 
 
 class WeightEstimate(NamedTuple):
@@ -42,11 +42,6 @@ def release_degree_excess(graph: Graph, share: float, call: Call, above: float |
     excess = degree_excess(degrees, float(degrees.mean()) if above is None else above, share)
     bound = change(graph.max_weight, share)
     return call.release(Measurement("excess of degrees", np.array([excess]), l1=bound)).number
-
-
-def degree_excess(degrees: FloatArray, above: float, share: float) -> float:
-    """What degrees have beyond a number, in sum, less this share of all degrees. Private."""
-    return float(np.maximum(degrees - above, 0.0).sum()) - share * float(degrees.sum())
 
 
 def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:

@@ -22,6 +22,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_rank
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import degree_excess
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
@@ -35,7 +36,6 @@ from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.answers import answer_noise, too_dear
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.normalized import Regularization
-from dpgraph.releases.totals import degree_excess
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import COMMON, EMBEDDING_RULE, RESIDUAL
 from dpgraph.typing import GraphLike, Rank

@@ -56,15 +56,13 @@ def solve_bisection(
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
     watch.bound = floored(objective, trivial_certificate(objective).bound)
-    known_cuts, patient, keep = np.empty((n, 0)), options.time_limit is None, 2 * options.starts
-    most = min(_ENTRIES / (n + objective.matrix.nnz), _SHARE_OF_CUTS * n, _MOST)
+    known_cuts, (first, later) = np.empty((n, 0)), _numbers(objective, options)
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search and n <= _SMALL:
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
-    elif options.local_search:  # the bound may prove the best of a few cuts to be the best of all
-        numbers = range(keep) if patient else itertools.count()
-        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH), numbers)
+    elif options.local_search:
+        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH), first)
     began = time.monotonic()
     free = _relaxed(objective, generator, watch, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
@@ -91,9 +89,8 @@ def solve_bisection(
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
-    if options.local_search and not watch.done() and not (patient and n <= _SMALL):
-        numbers = range(keep, int(most)) if patient else itertools.count(keep)
-        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0), numbers)
+    if options.local_search and not watch.done():
+        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0), later)
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
@@ -180,6 +177,15 @@ def _allowance(root: LowRankSolution, penalty: float, largest: int) -> tuple[flo
     """
     allowance = penalty * largest**2
     return allowance, rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
+
+
+def _numbers(objective: SparseObjective, options: SolverOptions) -> tuple[Iterable[int], Iterable[int]]:
+    """Of cuts of a search before the bound, which may prove the best of a few to be the best of all, and after it."""
+    n, keep = objective.n_vertices, 2 * options.starts
+    if options.time_limit is not None:
+        return itertools.count(), itertools.count(keep)
+    most = min(_ENTRIES / (n + objective.matrix.nnz), _SHARE_OF_CUTS * n, _MOST) if n > _SMALL else 0
+    return range(keep), range(keep, int(most))
 
 
 def _search(

@@ -42,7 +42,8 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)
-        joined = at_once(match, 2 * _CUTS * (A.indices.size + sizes.size))
+        steps = _CUTS * (A.indices.size + sizes.size)
+        joined = at_once(match, 2 * steps)
         group, signs = joined(A, masses, given, order, limit, False)
         if group.max() + 1 > _STALLS * sizes.size:
             group, signs = joined(A, masses, given, order, limit, True)
@@ -52,9 +53,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
         merged = np.bincount(group, weights=signs * sizes, minlength=count)
         signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
         masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
-        levels.append(
-            (at_once(_merged_rows, _CUTS * (A.indices.size + sizes.size))(A, group, signs, count), np.abs(merged))
-        )
+        levels.append((at_once(_merged_rows, steps)(A, group, signs, count), np.abs(merged)))
         lifts.append((group, signs))
         first = np.empty(count, dtype=np.int64)
         first[group] = np.arange(group.size)  # any vertex of each group
