@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_positive
-from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.denoise.block_model import Blocks, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
@@ -24,7 +23,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
 from dpgraph.problems.driver import Facts
-from dpgraph.releases.subgraphs import ReleasedCount, check_counts, release_by_ladder, subgraphs_of
+from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.totals import release_assortativity, release_clustering, release_degree_tails
 from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
@@ -139,7 +138,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     blocks = Blocks.fit(degrees, found.labels, found.weights.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
     goals = Goals(
-        _unless_noise(release_by_ladder(subgraphs, "triangle", of_triangles), math.comb(facts.n, 3)),
+        min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
         _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),
         _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
     )
@@ -154,20 +153,10 @@ def private_synthetic_graph(  # noqa: PLR0913
     return strengthened(model, again, call.generator)
 
 
-def _explained(number: float, std: float) -> bool:
-    """Whether noise of twice its standard deviation explains a number."""
-    return number <= 2 * std
-
-
-def _unless_noise(released: ReleasedCount, most: int) -> int:
-    """A count; 0 where noise explains it."""
-    return 0 if _explained(released.value, standard_deviation(released.noise)) else min(released.value, most)
-
-
 def _unless_lost(released: Released, unit: float) -> float:
-    """A number in this unit, from 0 to 1; nan where noise explains it."""
+    """A number in this unit, from 0 to 1; nan where noise of twice its standard deviation explains it."""
     number = min(max(released.number, 0.0), unit)
-    return math.nan if _explained(number, released.std) else number / unit
+    return number / unit if number > 2 * released.std else math.nan
 
 
 def _shrunk(released: Released, unit: float) -> float:
