@@ -12,6 +12,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.releases.totals import release_weight
 from tests.calls import edge_call
+from tests.privacy.attack import planted
 
 
 def exact_product(A, X):
@@ -65,3 +66,9 @@ def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_
             call = edge_call(1.0, noise)
             release_weight("a weight", (value + moved) * graph.weight_unit, graph, call)
         assert seen[-1] - seen[-2] <= largest
+
+
+def test_mutant_half_to_even_is_found(monkeypatch):
+    planted.half_to_even(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_weight_has(monkeypatch)

@@ -18,7 +18,7 @@ from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, Range, RowNorm, ball_sizes, uniform_rows
 from tests.about import each
-from tests.privacy.attack.planted import noise_of_rows_halved
+from tests.privacy.attack.planted import noise_of_rows_halved, queries_of_one_end
 from tests.privacy.audit import epsilon_lower_bound
 from tests.privacy.enumeration import graph_family, neighbours
 from tests.privacy.replay import size_of_rows
@@ -272,6 +272,12 @@ def test_a_second_query_may_depend_on_the_first_and_nothing_more_is_lost():
         with_edge = log_law(a - 1, c - label_i) + log_law(b - 1, d - label_j)
         worst = max(worst, abs(with_edge - log_law(a, c) - log_law(b, d)))
     assert 0.85 < worst <= epsilon * (1 + 1e-12)
+
+
+def test_mutant_queries_of_one_end_are_found(monkeypatch):
+    queries_of_one_end(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_a_second_query_may_depend_on_the_first_and_nothing_more_is_lost()
 
 
 @each("columns", [3, 4], parts=2)

@@ -132,6 +132,12 @@ def test_mutant_exit_on_65_points_is_caught_by_one_edge(monkeypatch):
     assert largest_change(computed, seeds) <= spectra.stability_steps(0.0, WIDTH)
 
 
+def test_mutant_path_across_kinks_is_caught_by_one_edge(monkeypatch):
+    planted.path_across_kinks(monkeypatch)
+    across = partial(stability_test.steps_to_exit, cap=CAP, width=WIDTH)
+    assert largest_change(computed, [53]) <= spectra.stability_steps(0.0, WIDTH) < largest_change(across, [53])
+
+
 def test_mutant_bracket_that_is_not_narrowed_is_caught_by_the_accurate_solution(monkeypatch):
     monkeypatch.setattr(exit_time, "_GROWTH", 100.0)
     worst = 0.0
