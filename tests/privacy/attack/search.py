@@ -11,12 +11,12 @@ import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
-from tests.privacy.attack.genes import Gene, Genome, draw, mutate
+from tests.privacy.attack.genes import Genome, draw, mutate
 from tests.privacy.attack.laws import kolmogorov
+from tests.privacy.attack.targets import Target
 from tests.privacy.attack.trial import Comparison
 
 #: Share of the steps that start afresh.
@@ -26,24 +26,6 @@ _CLIMBED = ("line", "loss", "likelihood")
 SLACK = 1e-13
 #: Numbers of one law that are kept.
 _MOST_NOISE = 100_000
-
-
-class Attackable(Protocol):
-    """A public function, or entries of the registry, with its genes."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def genes(self) -> dict[str, Gene]: ...
-
-    def trial(self, genome: Genome) -> Comparison:
-        """Run one pair of worlds."""
-        ...
-
-    def describe(self, genome: Genome) -> str:
-        """The knobs in one line."""
-        ...
 
 
 @dataclass
@@ -63,7 +45,7 @@ class Best:
 class Attack:
     """What a search of one function has found."""
 
-    target: Attackable
+    target: Target
     lines: dict[str, Best] = field(default_factory=dict)
     trials: int = 0
     seconds: float = 0.0
@@ -92,7 +74,7 @@ class Attack:
 
 
 def attack(
-    target: Attackable, *, seed: int = 0, trials: int | None = None, seconds: float = math.inf, stop: bool = False
+    target: Target, *, seed: int = 0, trials: int | None = None, seconds: float = math.inf, stop: bool = False
 ) -> Attack:
     """Search for so many trials or seconds of processor time; with `stop`, until a line is broken."""
     rng, start = np.random.default_rng(seed), time.process_time()
