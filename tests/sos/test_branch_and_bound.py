@@ -62,18 +62,6 @@ def test_no_bound_of_any_multipliers_or_branch_is_false():
             assert Fraction(node.bound) >= max(left)
 
 
-def test_every_inequality_holds_for_every_cut():
-    objective = DenseObjective(dense_weights(0, n=10))
-    node = metric_bound.tightened(metric_bound.start(objective), -np.inf, rounds=12)
-    sizes = np.sum(node.members != 0, axis=1)
-    assert set(sizes) == {3, 5, 7}
-    for cut in all_cuts(10):
-        sums = np.sum(np.sign(node.members) * cut[np.abs(node.members) - 1], axis=1)
-        assert np.all(sums**2 >= 1)
-        pairs = metric_bound.pair_sums(np.outer(cut, cut).astype(float), node.members)
-        np.testing.assert_allclose(pairs, (sums**2 - sizes) / 2)
-
-
 def test_branch_and_bound_finds_the_optimum_from_a_bad_cut(monkeypatch):
     """With few vertices listed, bounded loosely, parts are branched on many times."""
     monkeypatch.setattr(prove, "_FEW", 3)

@@ -6,13 +6,11 @@ import pytest
 from scipy import sparse
 
 from dpgraph import max_bisection, max_cut
-from dpgraph.compiled import Rows
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut.certificate import certify
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.elimination import DENSE, INDEFINITE, eliminate_low_degree
 
 
 def unit_rows(n, k, rng):
@@ -39,7 +37,7 @@ def dense_matrix(objective):
     return objective.multiply(np.eye(objective.n_vertices))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_every_certificate_is_a_feasible_dual_point(seed):
     objective = random_objective(seed)
     rng = np.random.default_rng(seed)
@@ -51,7 +49,7 @@ def test_every_certificate_is_a_feasible_dual_point(seed):
         assert certificate.bound >= objective.constant + certificate.diagonal.sum() - 1e-13 * np.abs(M).sum()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_bounds_enclose_the_optimum_of_an_interior_point_solver(seed):
     import cvxpy as cp
 
@@ -100,25 +98,6 @@ def test_a_negative_multiplier_on_an_isolated_vertex_is_not_feasible():
     ):
         assert objective.is_semidefinite(diagonal) is False
         assert objective.is_semidefinite(np.abs(diagonal)) is True
-
-
-def test_elimination_returns_the_schur_complement():
-    rng = np.random.default_rng(3)
-    A = nx.to_scipy_sparse_array(nx.gnp_random_graph(120, 0.03, seed=2), dtype=float).tocsr()
-    A.data = rng.standard_normal(A.nnz)
-    A = (0.5 * (A + A.T)).tocsr()
-    A.sort_indices()
-    diagonal = np.full(120, 6.0)
-    outcome, rest = eliminate_low_degree(Rows.of(A), diagonal.copy(), 1000)
-    assert outcome == DENSE
-    assert 0 < len(rest) < 120
-    np.testing.assert_allclose(rest, rest.T, atol=1e-12)
-    # The inverse of a Schur complement is a block of the inverse; its diagonal entries tell which one.
-    inverse = np.linalg.inv(A.toarray() + np.diag(diagonal))
-    block = np.linalg.inv(rest)
-    left = np.abs(inverse.diagonal()[:, None] - block.diagonal()).argmin(axis=0)
-    np.testing.assert_allclose(block, inverse[np.ix_(left, left)], atol=1e-10)
-    assert eliminate_low_degree(Rows.of(A), np.full(120, 0.1), 1000)[0] == INDEFINITE
 
 
 def test_a_bound_without_an_affordable_proof_says_so_and_is_still_above(monkeypatch):

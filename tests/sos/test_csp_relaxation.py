@@ -1,7 +1,5 @@
 """The degree-2 relaxation of 2-CSPs at scale: against the exact one, and its certificates."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,8 +9,6 @@ from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.certificate import certify_csp
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import solve_csp_relaxation
-from dpgraph.sos.csp.solver import csp_correlation
-from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.moments.relaxation import lasserre
 
 
@@ -46,16 +42,7 @@ def test_low_rank_and_exact_relaxation_agree_and_the_bound_is_near(name):
     assert found.violation <= 1e-2
 
 
-def test_label_vectors_satisfy_the_label_constraints_to_rounding_errors():
-    found = solve_csp_relaxation(CSPObjective.of(INSTANCES["unique game"]), np.random.default_rng(1))
-    V = found.vectors
-    gram = np.einsum("iak,ibk->iab", V, V)
-    off = gram[:, ~np.eye(3, dtype=bool)]
-    np.testing.assert_allclose(off, 0.0, atol=1e-9)
-    np.testing.assert_allclose(V.sum(axis=1), np.eye(1, V.shape[2]).repeat(len(V), axis=0), atol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(9))
 def test_any_vectors_and_multipliers_give_a_true_bound(seed):
     """The bound is above the exact relaxation with nonnegative pairs, however bad the dual point."""
     rng = np.random.default_rng(seed)
@@ -68,49 +55,3 @@ def test_any_vectors_and_multipliers_give_a_true_bound(seed):
         bound = certify_csp(objective, V, S, rng).bound
         assert bound >= exact.value - 1e-6 * abs(exact.value)
         assert bound <= objective.trivial_bound
-
-
-def test_conditioned_objectives_and_signed_cuts_keep_all_values():
-    rng = np.random.default_rng(0)
-    for seed in range(6):
-        q = 2 + seed % 3
-        objective = CSPObjective.of(random_instance(seed, n=5, q=q))
-        labels = rng.integers(q, size=5)
-        i = int(rng.integers(5))
-        rest = objective.condition(i, int(labels[i]))
-        assert rest.value(np.delete(labels, i)) == pytest.approx(objective.value(labels))
-        if q == 2:
-            for each in (objective, rest):
-                x = rng.integers(2, size=each.n_variables)
-                assert each.signed().values(np.concatenate([[1.0], 1.0 - 2.0 * x])) == pytest.approx(each.value(x))
-
-
-def test_correlations_of_label_vectors_are_those_of_their_moments():
-    objective = CSPObjective.of(INSTANCES["three labels"])
-    V = solve_csp_relaxation(objective, np.random.default_rng(0)).vectors
-    n, q, k = V.shape
-    p = np.random.default_rng(1).dirichlet(np.ones(n))
-    rows = V.reshape(n * q, k)
-    cov = rows @ rows.T - np.outer(rows[:, 0], rows[:, 0])
-    spread = np.repeat(p, q)
-    M = INSTANCES["three labels"].label_extended_graph().toarray()
-    found = csp_correlation(objective, V, p)
-    assert found.global_ == pytest.approx(spread @ cov**2 @ spread)
-    assert found.local == pytest.approx(0.5 * np.sum(M * cov))
-    likely = rows[:, 0] > 1e-6  # other labels are not conditioned on
-    drops = np.where(likely, cov**2 @ spread / np.maximum(rows[:, 0], 1e-6), 0.0).reshape(n, q).sum(axis=1)
-    np.testing.assert_allclose(found.drops, drops)
-
-
-def test_without_the_inequalities_two_labels_are_the_max_cut_relaxation_and_bounds_hold():
-    for seed in range(16):
-        instance = random_instance(seed, n=3 + seed % 6, q=2)
-        objective = CSPObjective.of(instance)
-        if not len(instance.pairs):
-            continue
-        found = solve_csp_relaxation(objective, np.random.default_rng(seed), nonnegative=False, tol=1e-5)
-        exact = solve_low_rank(objective.signed(), np.random.default_rng(0))
-        assert found.value == pytest.approx(exact.value, rel=1e-3)
-        assert found.certificate.bound <= exact.value * 1.001
-        labels = np.array(list(itertools.product(range(2), repeat=instance.n_variables)))
-        assert max(objective.value(row) for row in labels) <= found.certificate.bound + 1e-12

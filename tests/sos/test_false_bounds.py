@@ -25,7 +25,7 @@ def judge(monkeypatch):
     return runpy.run_path(str(BENCHMARKS / "false_bounds.py"))["judge"]
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
 def test_no_bound_of_random_instances_is_false(judge, count):
     # The last seed has shown a bound below the optimum: a search over seeds pinned a vertex twice.
     wrong = [(seed, line) for seed in (*range(count), 705389) for line in judge(seed)[2]]

@@ -70,20 +70,6 @@ def exactly(made, monkeypatch):
     return max_2csp(made, rng=0)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_search_finds_what_a_listing_of_all_assignments_finds(seed, monkeypatch):
-    """Cyclic games and colourings are symmetric: of labels that are alike the search tries one."""
-    G = nx.gnm_random_graph(7, 16, seed=seed)
-    rng, shifts = np.random.default_rng(seed), TwoCSP(7, 4)
-    for u, v in G.edges:
-        shifts.add_constraint(u, v, np.roll(np.eye(4), rng.integers(4), axis=1), weight=float(rng.integers(1, 5)))
-    for made in (shifts, TwoCSP.from_networkx(G, "coloring", [0, 1, 2]), instance(3 * seed + seed % 2, n=7)):
-        result, best = exactly(made, monkeypatch), best_value(made)
-        assert result.status == "optimal"
-        assert Fraction(result.value) == pytest.approx(best, rel=1e-14)
-        assert result.upper_bound >= best
-
-
 @pytest.mark.parametrize("graph", [nx.random_regular_graph(3, 60, seed=1), nx.gnm_random_graph(80, 130, seed=2)])
 def test_sparse_random_instances_need_no_relaxation(graph, monkeypatch):
     rng, made = np.random.default_rng(5), TwoCSP(len(graph), 4)
