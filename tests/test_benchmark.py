@@ -190,36 +190,3 @@ def test_runs_that_the_table_holds_are_not_done_again_and_a_stopped_one_is_alone
     asked = ("--problem", "degrees", "--epsilon", "1", "--runs", 1)
     assert run("benchmark", "five-cycle", *asked, "--output", "runs.csv")[0] == 0
     assert len(done) == 2 + 3
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--epsilon", "x"], "--epsilon takes numbers"),
-        (["--epsilon", "1,-1"], "epsilon"),
-        (["--epsilon", ","], "at least one"),
-        (["--delta", "2"], "delta"),
-        (["--runs", 0], "--runs"),
-        (["--seed", -1], "--seed"),
-        (["--problem", "magic"], "--problem must be all or some of degrees"),
-        (["--problem", "cut", "--mechanism", "magic"], "--mechanism must be some of auto"),
-        (["--problem", "cut", "--mechanism", "smooth"], "--mechanism must be some of auto"),
-        (["--output", "no/runs.csv"], "does not exist"),
-        (["--output", "other.csv"], "no table of runs"),
-        (["--output", MARKDOWN, "--table", MARKDOWN], "same path"),
-        (["--table", "table.txt"], "--table writes"),
-        (["--plot", "curves.doc"], "picture"),
-        (["nowhere.txt"], "no such file"),
-        (["empty.csv", "--header", "yes"], "names no vertex"),
-        (["loop.txt"], "has no edges"),
-    ],
-)
-def test_everything_is_checked_before_the_first_run(run, done, tmp_path, options, words):
-    (tmp_path / "other.csv").write_text("node,side\n1,0\n")
-    (tmp_path / "empty.csv").write_text("a,b\n")
-    (tmp_path / "loop.txt").write_text("1 1\n")
-    graphs = ["five-cycle"] if options[-1] != "yes" else []
-    status, out, err = run("benchmark", *graphs, *options)
-    assert (status, out, done) == (2, "", [])
-    assert words in err
-    assert len([line for line in err.splitlines() if line.startswith("dpgraph: error")]) == 1

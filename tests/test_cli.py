@@ -12,7 +12,6 @@ import dpgraph
 from dpgraph import datasets
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.privacy.report import PrivacyReport
-from tests import programs
 from tests.about import each
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
@@ -35,35 +34,6 @@ def read_csv(path):
 
 
 # --- max-cut ---------------------------------------------------------------------------------------------------
-
-
-def test_max_cut_writes_partition_report_and_picture_and_prints_the_guarantee(run, tmp_path):
-    cut, report, picture = tmp_path / "cut.csv", tmp_path / "report.json", tmp_path / "cut.png"
-    status, out, err = run(
-        "max-cut", "planted-cut", *PRIVACY, "--output", cut, "--report", report, "--plot", picture, "--seed", 1
-    )
-    assert (status, err) == (0, "")
-    assert "epsilon = 2, delta = " in out
-    assert "NOT PRIVATE" not in out
-
-    rows = read_csv(cut)
-    assert rows[0] == ["node", "side"]
-    assert [node for node, _ in rows[1:]] == [str(v) for v in range(600)]
-    sides = np.array([int(side) for _, side in rows[1:]])
-    assert set(sides) <= {0, 1}
-
-    content = json.loads(report.read_text())
-    assert content["command"] == "max-cut"
-    assert content["graph"] == {"source": "planted-cut", "n_vertices": 600}
-    assert content["parameters"]["epsilon"] == 2
-    assert content["result"]["side_sizes"] == [int((sides == 0).sum()), int((sides == 1).sum())]
-    assert content["privacy"]["epsilon"] == 2
-    assert content["privacy"]["delta"] <= 1e-6  # 0 if the mechanism chose pure noise
-    assert content["privacy"]["seeded"] is True
-    assert content["privacy"]["entries"]
-    assert content["version"]
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.csv", "cut.png", "report.json"]
 
 
 def test_the_exact_value_is_printed_only_on_request_and_labelled(run, tmp_path):
@@ -188,9 +158,3 @@ def test_version_and_unknown_commands(run):
     assert status == 2
     assert "min-cut" in one_clear_line(err)
     assert run()[0] == 2
-
-
-def test_the_program_itself_returns_the_exit_status_and_no_traceback(tmp_path):
-    done = programs.dpgraph("max-cut", tmp_path / "missing.txt", *PRIVACY, timeout=120)
-    assert (done.returncode, done.stdout) == (2, "")
-    one_clear_line(done.stderr)

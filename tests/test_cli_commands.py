@@ -138,27 +138,6 @@ def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     assert {slot for _, slot in rows(output)[1:]} <= {"morning", "evening"}
 
 
-@each(
-    "content",
-    [
-        "{}",
-        "[1]",
-        "no json",
-        '{"variables": ["secret"], "alphabet": ["a", "b"], "constraints": [{"u": "secret"}]}',
-        '{"variables": 2, "alphabet": 2, "constraints": [{"u": 0, "v": 1, "relation": [[-73519, 0], [0, 0]]}]}',
-    ],
-    parts=2,
-)
-def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path, content):
-    path = tmp_path / "p.json"
-    path.write_text(content)
-    status, out, err = run("csp", path, *PRIVACY)
-    assert (status, out, len(err.splitlines())) == (2, "", 1)
-    assert "p.json" in err
-    assert "secret" not in err
-    assert "-73519" not in err
-
-
 # --- tables ------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import inspect
 import io
 import pkgutil
 import re
@@ -12,10 +11,9 @@ import networkx as nx
 import pytest
 
 import dpgraph
-from benchmarks.first_call import COMMANDS, FUNCTIONS
 from dpgraph import compiled
-from dpgraph.compiled import KERNELS, Kernel, at_once
-from dpgraph.interfaces.cli.app import _COMMANDS, main
+from dpgraph.compiled import KERNELS, Kernel
+from dpgraph.interfaces.cli.app import main
 from dpgraph.linalg.subgraphs import PATTERNS
 from tests import programs
 
@@ -82,32 +80,6 @@ def test_kernels_give_the_same_bits_as_their_python(call, monkeypatch):
             if name.startswith("dpgraph.") and hasattr(module, "at_once"):
                 monkeypatch.setattr(module, "at_once", execute)
         assert str(call(G)) == str(expected)
-
-
-def test_a_kernel_runs_as_python_until_compiling_it_would_take_less(monkeypatch):
-    def twice(x):
-        return 2.0 * x
-
-    import numba  # noqa: F401 # or importing it would count
-
-    kernel = Kernel(twice, {})
-    monkeypatch.setattr(compiled, "_kept", lambda kernel: False)  # as before the first run of this test
-    monkeypatch.setattr(compiled, "_taken", {})
-    for _ in range(3):
-        assert at_once(kernel, compiled._COMPILED_IN / 3).__code__ is twice.__code__
-    assert at_once(kernel, 1) is kernel
-    other = Kernel(twice, {})
-    with compiled.no_python():
-        assert at_once(other, 1) is other
-    kernel(1.0)
-    monkeypatch.setattr(compiled, "_taken", {})
-    assert at_once(kernel, 0) is kernel, "what is compiled is used"
-
-
-def test_first_calls_of_all_public_functions_and_commands_are_measured():
-    public = {name for name in dpgraph.__all__ if inspect.isfunction(getattr(dpgraph, name))}
-    assert set(FUNCTIONS) == public
-    assert set(COMMANDS) == set(_COMMANDS) - {"compile"}
 
 
 def test_small_calls_do_not_import_the_compiler():

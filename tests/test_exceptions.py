@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import multiprocessing
 import pickle
 
 import pytest
@@ -30,10 +29,6 @@ def the_same(one, other):
     return type(one) is type(other) and (one.args, str(one), vars(one)) == (other.args, str(other), vars(other))
 
 
-def raise_it(kind):
-    raise example(kind)
-
-
 @pytest.mark.parametrize("kind", CLASSES)
 def test_errors_pickle_and_copy_with_all_their_fields(kind):
     error = example(kind)
@@ -51,16 +46,3 @@ class WithFields(exceptions.DPGraphError):
     def __init__(self, message, *, code):
         super().__init__(message)
         self.code = code
-
-
-def test_errors_come_back_from_the_workers_of_a_pool():
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        waiting = [(kind, pool.apply_async(raise_it, (kind,))) for kind in CLASSES]
-        for kind, result in waiting:
-            with pytest.raises(kind) as caught:
-                result.get(timeout=60)
-            error = caught.value
-            assert (type(error), str(error)) == (kind, FIELDS["message"])
-            assert {k: v for k, v in vars(error).items() if k != "__notes__"} == {
-                k: v for k, v in vars(example(kind)).items() if k != "__notes__"
-            }

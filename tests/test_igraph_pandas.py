@@ -70,9 +70,6 @@ def test_a_synthetic_graph_of_igraph_keeps_names_and_weights_on_the_way_in_and_o
     assert 0.0 < max(synthetic.es["weight"]) <= 2.0
 
 
-# --- scipy, numpy, scikit-learn ----------------------------------------------------------------------------------
-
-
 # --- pandas ------------------------------------------------------------------------------------------------------
 
 

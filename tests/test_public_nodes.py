@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.datasets import read_edgelist, read_sparse
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 
 EDGES = [(3, 1), (1, 2), (0, 3), (2, 3)]
@@ -59,13 +58,3 @@ def test_what_is_no_vertex_set_is_refused_and_no_vertex_is_named():
             dpgraph.with_public_nodes(nx.Graph(), nodes)
     with pytest.raises(InvalidParameterError, match="edge_frame"):
         dpgraph.with_public_nodes(np.eye(3))
-
-
-@pytest.mark.parametrize("separator", [" ", ","])
-@pytest.mark.parametrize("nodes", ["file", 4])
-def test_our_own_readers_order_vertices_without_looking_at_the_order_of_the_lines(tmp_path, separator, nodes):
-    for number, edges in enumerate(itertools.permutations(EDGES)):
-        file = tmp_path / f"{number}.txt"
-        file.write_text("".join(f"{u}{separator}{v}\n" for u, v in edges))
-        assert list(read_edgelist(file, nodes=nodes)) == [0, 1, 2, 3]
-        assert read_sparse(file, nodes=nodes)[1] == (0, 1, 2, 3)

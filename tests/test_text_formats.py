@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import itertools
 import json
 
 import networkx as nx
@@ -178,20 +177,6 @@ def test_an_edge_makes_no_vertex_that_a_file_does_not_list(tmp_path):
         (tmp_path / name).write_text(text)
         with pytest.raises(DPGraphError, match=r"that the file lists|expected valid GML"):
             datasets.read_edgelist(tmp_path / name)
-
-
-@each("command, name", list(itertools.product(["degrees", "max-cut", "csp"], ["pairs", "DOT", "a matrix"])), parts=2)
-def test_the_command_line_spends_nothing_on_it(tmp_path, capsys, name, command):
-    text, word = (TEXTS | ROWS)[name]
-    (path := tmp_path / "graph.txt").write_bytes(text)
-    accountant = dpgraph.FileAccountant(tmp_path / "budget.db", epsilon=1.0)
-    output = tmp_path / "output.csv"
-    arguments = ["--budget", tmp_path / "budget.db", command, path, "--epsilon", "1", "--output", output]
-    assert main([*map(str, arguments)]) == 2
-    out, err = capsys.readouterr()
-    assert (out, output.exists(), accountant.spent.epsilon) == ("", False, 0)
-    assert word in err
-    assert not any(secret in err for secret in SECRETS)
 
 
 @each(

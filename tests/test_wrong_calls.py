@@ -223,6 +223,22 @@ LINES = [
     ("datasets list --data-dir /nope", "folder of graph files"),
     ("benchmark planted-cut nope --runs 1", "nope"),
     ("benchmark planted-cut --header perhaps", "auto, yes, no"),
+    ("benchmark five-cycle --epsilon x", "--epsilon takes numbers"),
+    ("benchmark five-cycle --epsilon 1,-1", "epsilon"),
+    ("benchmark five-cycle --epsilon ,", "at least one"),
+    ("benchmark five-cycle --delta 2", "delta"),
+    ("benchmark five-cycle --runs 0", "--runs"),
+    ("benchmark five-cycle --seed -1", "--seed"),
+    ("benchmark five-cycle --problem magic", "--problem must be all or some of degrees"),
+    ("benchmark five-cycle --problem cut --mechanism magic", "--mechanism must be some of auto"),
+    ("benchmark five-cycle --problem cut --mechanism smooth", "--mechanism must be some of auto"),
+    ("benchmark five-cycle --output no/runs.csv", "does not exist"),
+    ("benchmark five-cycle --output ok.csv", "no table of runs"),
+    ("benchmark five-cycle --output x.md --table x.md", "same path"),
+    ("benchmark five-cycle --table table.txt", "--table writes"),
+    ("benchmark five-cycle --plot curves.doc", "picture"),
+    ("benchmark header.csv --header yes", "names no vertex"),
+    ("benchmark loop.txt", "has no edges"),
 ]  # fmt: skip
 
 
@@ -247,6 +263,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "decimal.csv": "von;an;hours\neva;fay;1,5\nfay;gus;2,25\n",
         "hours.csv": "von;an;hours\neva;fay;1.5\nfay;gus;2\n",
         "single.csv": "eva\ngus\n",
+        "loop.txt": "1 1\n",
         "tuples.txt": "(0, 1) (1, 2)\n(1, 2) (2, 3)\n",
     }
     for name, text in files.items():

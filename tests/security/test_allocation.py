@@ -1,7 +1,6 @@
-"""Every public fault is refused before the budget is debited: sizes beyond the memory, types, numbers too small."""
+"""Every public fault is refused before the budget is debited: sizes beyond the memory, numbers too small."""
 
 import gc
-import itertools
 import tracemalloc
 
 import networkx as nx
@@ -17,7 +16,7 @@ from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.projections import Box
 from tests.about import each
-from tests.privacy.registry import ENTRIES, public_private_functions
+from tests.privacy.registry import ENTRIES, of_each_strategy, public_private_functions
 
 FUNCTIONS = public_private_functions()
 SENSITIVITY = {"sensitivity": 1.0}
@@ -325,38 +324,13 @@ def test_the_refusal_lists_what_would_be_allocated(monkeypatch):
         check_memory("a thing", first=(2**17,), second=(2, 2**17))
 
 
-# --- types and budgets ------------------------------------------------------------------------------------------------
-
-TEXTS, DATES = np.full((3, 3), "a"), np.full((3, 3), "2020", dtype="M8[D]")
-COMPLEX, OBJECTS = np.eye(3) * 1j, np.full((3, 3), None)
-TABLES = {"texts": TEXTS, "dates": DATES, "complex": COMPLEX, "objects": OBJECTS, "list of texts": TEXTS.tolist()}
-#: These say nothing of the type of their entries, which is private.
-UNDECLARED = {"objects", "list of texts"}
-NEED_NUMBERS = {
-    "private_covariance": lambda X, **budget: dpgraph.private_covariance(X, **budget),
-    "private_cosine_similarities": lambda X, **budget: dpgraph.private_cosine_similarities(
-        X, sensitivity=1.0, delta=1e-6, **budget
-    ),
-    "private_symmetric_matrix": lambda X, **budget: dpgraph.private_symmetric_matrix(X, sensitivity=1.0, **budget),
-    "perturb_and_project": lambda X, **budget: dpgraph.perturb_and_project(
-        X, Box(-1, 1), sensitivity=1.0, delta=1e-6, **budget
-    ),
-    "private_linear_queries": lambda X, **budget: dpgraph.private_linear_queries(np.eye(3), X[0], **budget),
-}
-
-
-@each("name, kind", list(itertools.product(NEED_NUMBERS, TABLES)), parts=2)
-def test_what_is_no_number_is_refused_before_the_debit_where_its_type_says_so_and_after_it_elsewhere(name, kind):
-    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidParameterError, match=r"real|numeric array"):
-        NEED_NUMBERS[name](TABLES[kind], epsilon=1.0, accountant=accountant)
-    assert accountant.spent.epsilon == (pytest.approx(1.0) if kind in UNDECLARED else 0.0)
+# --- budgets ----------------------------------------------------------------------------------------------------------
 
 
 SMALLEST = [(1e-100, 1e-300), (1e-8, 1e-300), (1e300, 1e-300)]
 
 
-@each("entry", ENTRIES, parts=4)
+@each("entry", of_each_strategy(ENTRIES), parts=4)
 def test_a_budget_that_is_too_small_for_exact_noise_is_refused_before_the_debit(entry):
     _, data, _ = entry.pairs[0]
     for epsilon, delta in SMALLEST:

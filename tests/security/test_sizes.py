@@ -67,12 +67,6 @@ def test_cuts_of_sparse_graphs(family):
     solved(max_cut, *family(90_000), QUICK)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("family", CUTS.values(), ids=CUTS)
-def test_cuts_of_a_million_vertices(family):
-    solved(max_cut, *family(1_000_000), SLOW)
-
-
 @pytest.mark.parametrize(
     ("solver", "n"),
     [(max_cut, 701), (max_bisection, 702)]
@@ -90,14 +84,6 @@ def test_complete_graphs(solver, n):
 def test_halves(graph, value):
     result = solved(max_bisection, graph, value, QUICK)
     assert abs(len(result.partition[0]) - len(result.partition[1])) <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("graph", "value"), [(path(1_000_000), 999_999), (star(100_000), 50_000), (star(100_001), 50_001)]
-)
-def test_halves_of_large_graphs(graph, value):
-    solved(max_bisection, graph, value, SLOW)
 
 
 def test_a_hub_is_not_copied_for_each_of_its_leaves():
