@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.denoise.ritz import Space
 from dpgraph.tuning import KRYLOV
 
 BUDGET = {"sensitivity": 1.0, "delta": 1e-6}
@@ -120,34 +119,3 @@ def test_what_is_all_noise_says_so_in_the_repr(function, mechanism):
 
 
 # --- post-processing -------------------------------------------------------------------------------------------------
-
-
-def test_without_noise_ritz_values_are_those_of_the_space_and_residuals_say_what_is_missing():
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(40, 40))
-    A = A + A.T
-    space = Space(40, 12)
-    V = orthonormal(rng.normal(size=(40, 12)))
-    for start in (0, 4, 8):
-        space.add(V[:, start : start + 4], A @ V[:, start : start + 4], 1e-9)
-    estimate = space.estimate(2)
-    values, h = np.linalg.eigh(V.T @ A @ V)
-    order = np.argsort(-np.abs(values))
-    assert np.allclose(estimate.values, values[order])
-    exact = A @ V @ h[:, order[:4]]
-    outside = exact - V @ (V.T @ exact)
-    signs = np.sign(np.sum(outside * estimate.outside, axis=0))
-    assert np.allclose(estimate.vectors * signs[:2], exact[:, :2])
-    assert np.allclose(estimate.outside * signs, outside)
-    assert not estimate.is_resolved()
-
-
-def test_a_direction_that_was_asked_for_often_has_its_noise_averaged():
-    rng = np.random.default_rng(0)
-    v = np.ones((400, 1)) / 20
-    space = Space(400, 25)
-    for _ in range(25):
-        space.add(v, 50 * v + rng.normal(size=(400, 1)), 1.0)
-    answer = space.estimate(1)
-    assert answer.variance[0] == pytest.approx(1 / 25)
-    assert np.sum((answer.vectors * np.sign(answer.vectors.sum()) - 50 * v) ** 2) == pytest.approx(400 / 25, rel=0.3)

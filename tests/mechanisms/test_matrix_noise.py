@@ -35,7 +35,7 @@ def sides(Z):
 
 @pytest.mark.parametrize("law", [NUCLEAR, LARGER_TRACE])
 def test_for_one_dimension_the_noise_is_laplace(law):
-    for sampler, count in ((law.difference, 1500), (law.laplace, 1500), (law.laplace_markov, 300)):
+    for sampler, count in ((law.difference, 1000), (law.laplace, 1000), (law.laplace_markov, 300)):
         Z = draws(sampler, 1, 0.7, count)[:, 0, 0]
         assert stats.kstest(Z, stats.laplace(scale=0.7).cdf).pvalue > LEVEL
         assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
@@ -215,17 +215,6 @@ def test_the_norm_of_replacement_laplace_noise_is_gamma(d):
     assert stats.kstest(norms, stats.gamma(d * (d + 1) / 2, scale=2.0).cdf).pvalue > LEVEL
     # As many draws tell a shape apart that is larger by a half.
     assert stats.kstest(norms, stats.gamma((d * (d + 1) + 1) / 2, scale=2.0).cdf).pvalue < LEVEL
-
-
-@pytest.mark.parametrize("d", [2, 3])
-def test_the_law_is_the_nuclear_laplace_law_after_one_more_acceptance(d):
-    """An independent sampler: exp(-N) = exp(-||Z||_*/2) exp(-|tr Z|/2), so nuclear noise of scale 2 is thinned."""
-    rng, nuclear = np.random.default_rng(0), draws(NUCLEAR.laplace, d, 2.0, 5000, seed=5)
-    thinned = nuclear[rng.random(len(nuclear)) < np.exp(-np.abs(np.trace(nuclear, axis1=1, axis2=2)) / 2)]
-    direct = draws(LARGER_TRACE.laplace, d, 1.0, 2000, seed=6)
-    for statistic in (lambda Z: sides(Z)[0], lambda Z: Z[:, 0, 1], lambda Z: np.linalg.norm(Z, axis=(1, 2))):
-        assert stats.ks_2samp(statistic(thinned), statistic(direct)).pvalue > LEVEL
-    assert stats.ks_2samp(sides(nuclear)[0], sides(direct)[0]).pvalue < LEVEL
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])

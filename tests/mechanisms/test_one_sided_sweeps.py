@@ -93,35 +93,6 @@ def test_the_noise_of_a_choice_is_never_negative(monkeypatch):
 STEPS = round(1 / ITERATE_UNIT)
 
 
-def test_what_a_choice_reads_is_private_units(monkeypatch):
-    """Scores of neighbours differ by what the private ones differ."""
-    seen = []
-    monkeypatch.setattr(NoiseSource, "_laplace", lambda _, shape, scale: np.zeros(shape))
-    sums = NoiseSource.on_grid
-
-    def summed(source, values, unit, noise):
-        total = sums(source, values, unit, noise)
-        seen.append(total / unit)
-        return np.zeros_like(total)  # the same choices in both worlds
-
-    monkeypatch.setattr(NoiseSource, "on_grid", summed)
-    G = nx.gnm_random_graph(30, 200, seed=1)
-    H = G.copy()
-    H.remove_edge(*next(iter(G.edges)))
-    for graph in (G, H):
-        call = edge_call(0.5)
-        private = open_graph(graph).read()
-        monkeypatch.setattr(degree_core, "release_usable_degrees", lambda graph, *_, **__: np.arange(1.0, 31.0))
-        release_label_iterates(private, DIFFER, call, mean_degree=13.0)
-    half = len(seen) // 2
-    moved = np.concatenate(seen[half:]) - np.concatenate(seen[:half])
-    assert np.array_equal(np.concatenate(seen), np.rint(np.concatenate(seen)))
-    rows = np.flatnonzero(moved.any(axis=1))
-    assert rows.size == 1
-    assert moved[rows].min() == -STEPS
-    assert moved[rows].max() <= 0
-
-
 def largest_move_of_a_choice(monkeypatch):
     """What a pair adds to sums of private and public scores, over what is charged; infinite where it takes away."""
     seen, on_grid = [], NoiseSource.on_grid

@@ -22,7 +22,7 @@ def statistics(Q, U, v):
     )
 
 
-@pytest.mark.parametrize("scale", [0.02, 0.12, 0.4])
+@pytest.mark.parametrize("scale", [0.02, 0.4])
 def test_fast_sampler_has_the_law_of_the_dense_mechanism(scale):
     rng = np.random.default_rng(0)
     n, r, draws = 48, 3, 200

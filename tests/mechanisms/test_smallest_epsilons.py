@@ -14,7 +14,7 @@ from dpgraph.problems.answer_rule import response_wins
 from dpgraph.problems.driver import Facts
 from dpgraph.problems.embedding.normalized_adjacency import choose_mechanism
 from dpgraph.problems.embedding.strategies import EMBEDDINGS
-from dpgraph.problems.labels import CUTS, EDGES, choose_cut
+from dpgraph.problems.labels import CUTS, choose_cut
 from dpgraph.releases.answers import release_flipped_graph
 from tests.about import each
 from tests.calls import edge_call
@@ -58,18 +58,6 @@ def test_cuts(mechanism, epsilon):
         options = {"rng": seed, "on_halt": "fallback"}
         ran = run(dpgraph.private_max_cut, mechanism, epsilon, COMPLETE, **options)
         check(ran if ran != "data-independent" else mechanism, mechanism, epsilon)
-
-
-@each("epsilon", EPSILONS, parts=1)
-def test_cuts_of_a_few_vertices(epsilon):
-    for mechanism in ("auto", "permute-and-flip"):
-        check(run(dpgraph.private_max_cut, mechanism, epsilon, nx.complete_graph(6), rng=0), mechanism, epsilon)
-
-
-@each("mechanism, epsilon", list(itertools.product(EDGES.names, EPSILONS)), parts=4)
-def test_labels(mechanism, epsilon):
-    for seed in range(3 if mechanism == "auto" else 1):
-        check(run(dpgraph.private_max_k_cut, mechanism, epsilon, COMPLETE, 3, rng=seed), mechanism, epsilon)
 
 
 @each("mechanism, epsilon, delta", list(itertools.product(EMBEDDINGS.names, EPSILONS, [1e-6, 1e-12])), parts=4)

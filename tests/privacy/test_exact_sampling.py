@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from dpgraph.privacy import exact_sampling
-from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
@@ -152,19 +151,6 @@ def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypa
     [rate] = used
     assert rate <= 1 / Fraction(scale)
     assert scale < 1e-6 or rate >= (1 - Fraction(1, 1024)) / Fraction(scale)
-
-
-@each("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE, 1e60], parts=2)
-def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(scale, monkeypatch):
-    used = []
-
-    def spy(count, scale, _):
-        used.append(scale)
-        return np.zeros(count)
-
-    monkeypatch.setattr(noise_module.exact, "discrete_laplace", spy)
-    noise_source(None).laplace_on_grid(np.zeros(3), 1.0, scale)
-    assert used == [scale] if scale < 2**29 else used[0] <= LARGEST_SCALE
 
 
 # --- discrete Gaussian noise --------------------------------------------------------------------------------------

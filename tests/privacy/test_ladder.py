@@ -13,9 +13,7 @@ import dpgraph
 from dpgraph.bounds import count_intervals, ladder
 from dpgraph.bounds.count_intervals import half_width, standard_deviation
 from dpgraph.compiled import Rows
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
-from dpgraph.linalg.subgraphs import PATTERNS as PUBLIC
 from dpgraph.privacy.exact_sampling import cauchy_offset, ladder_offset
 
 PATTERNS = tuple(ORDERS)
@@ -197,25 +195,13 @@ def laplace_below(k, rate):
     return 0.0 if k == -np.inf else x**-k / (1 + x) if k < 0 else 1 - x ** (k + 1) / (1 + x)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_intervals_hold_the_count_in_93_to_97_per_cent_whatever_its_width(epsilon):
     """Exact for one unknown width; what is at its floor cannot be told from what is above, within its noise."""
     floor = math.ceil(8 / epsilon)
     held = {times: coverage(times * floor, epsilon) for times in (1, 2, 3, 5, 20)}
     assert all(0.93 <= found <= 0.97 for times, found in held.items() if times > 1), held
     assert held[1] <= (0.98 if floor > 2 else 0.996), held  # with a floor of 2 noise is a few whole numbers
-
-
-def released_interval(widths, epsilon, generator, level=0.95):
-    """Whether the interval of a count of these widths holds it."""
-    floor, order = math.ceil(8 / epsilon), len(widths)
-    true = ladder.raised_widths((*widths, 1), floor)
-    exponents = [ladder.rung_exponent(0.1 * epsilon, order - 1 - j, floor) for j in range(order)]
-    drawn = [true[j] + ladder_offset(true[j + 1 :], exponents[j], generator) for j in range(order)]
-    exponent = ladder.rung_exponent(epsilon * (1 - 0.1 * order), order, floor)
-    released = ladder.raised_widths((*drawn, 1), floor)
-    noise = {"law": "ladder", "widths": released, "floor": floor, "exponents": (exponent, *exponents)}
-    return abs(ladder_offset(true, exponent, generator)) <= half_width(noise, 1 - level)
 
 
 def test_intervals_hold_the_exact_counts_as_often_as_they_say():
@@ -236,29 +222,6 @@ def test_an_interval_says_no_negative_number_of_copies():
     counted = [dpgraph.private_subgraph_counts(nx.empty_graph(5), "triangle", epsilon=1.0, rng=s) for s in range(20)]
     assert min(each.counts["triangle"] for each in counted) < 0  # the noise has mean 0
     assert all(each.interval("triangle", 1 - 1e-9)[0] == 0 for each in counted)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
-def test_intervals_of_wide_ladders_miss_three_to_seven_per_cent(epsilon):
-    """Where widths are large beside their own noise nothing is given away."""
-    generator, runs = np.random.default_rng(8), 2000
-    held = np.mean([released_interval((20_000,), epsilon, generator) for _ in range(runs)])
-    assert 0.93 <= held <= 0.97
-
-
-def test_a_bound_on_local_sensitivity_needs_delta_and_names_the_pure_alternative():
-    with pytest.raises(InvalidParameterError, match="mechanism='ladder'"):
-        dpgraph.private_subgraph_counts(nx.path_graph(4), epsilon=1.0, mechanism="local-sensitivity")
-
-
-@pytest.mark.parametrize("graph", [nx.empty_graph(1), nx.empty_graph(5), nx.star_graph(30), nx.complete_graph(12)])
-@pytest.mark.parametrize("mechanism", ["ladder", "local-sensitivity"])  # Cauchy noise always has a heavy tail
-def test_all_patterns_of_extreme_graphs_are_counted(graph, mechanism):
-    delta = 1e-6 if mechanism == "local-sensitivity" else 0.0
-    exact = {p: counted_by_hand(graph, p) for p in PUBLIC}
-    found = dpgraph.private_subgraph_counts(graph, PUBLIC, epsilon=1e4, delta=delta, mechanism=mechanism, rng=1)
-    assert found.counts == pytest.approx(exact, abs=2)
 
 
 def test_transitivity_stays_within_its_range():

@@ -113,82 +113,6 @@ def test_no_drawn_pair_of_weighted_graphs_exceeds_a_bound(pairs):
 # --- attacks ---------------------------------------------------------------------------------------------------
 
 
-def climb(objective, start, low, high, rng, steps=1500):
-    """Random-coordinate hill climbing inside a box: keeps every step that does not lose."""
-    x, best = start, objective(start)
-    for step in range(steps):
-        trial = x.copy()
-        k = rng.integers(x.size)
-        # Ends of the box are where extremal graphs live, so jump there often.
-        jump = rng.choice([low[k], high[k], x[k] + (high[k] - low[k]) * rng.normal() / (3 + step / 100)])
-        trial[k] = np.clip(jump, low[k], high[k])
-        value = objective(trial)
-        if value >= best:
-            x, best = trial, value
-    return best
-
-
-def attack(bound_ratio, seed, n=7, w=1.0):
-    """Climb over all weights, the new weight of pair {0, 1}, and tau (0 to 3 n w, with m wherever that puts it)."""
-    rng = np.random.default_rng(seed)
-    upper = np.triu_indices(n, 1)
-    count = len(upper[0])
-
-    def objective(x):
-        weights = np.zeros((n, n))
-        weights[upper] = x[:count]
-        weights += weights.T
-        changed = weights.copy()
-        changed[0, 1] = changed[1, 0] = x[count]
-        source, target = (Graphs(weights[None], x[-1]), Graphs(changed[None], x[-1]))
-        lower = min(source.c.min(), target.c.min())
-        if lower < max(w, x[-1]):
-            return -1.0
-        return bound_ratio(Pairs(source, target, w))
-
-    low, high = np.zeros(count + 2), np.append(np.full(count + 1, w), 3 * n * w)
-    start = np.append(w * (rng.random(count + 1) < 0.6), w * rng.choice([0.0, 1.0, 3.0]))
-    start[-1] += w if objective(start) < 0 else 0.0
-    return climb(objective, start, low, high, rng)
-
-
-def spectral_norm_ratio(pairs):
-    return np.abs(np.linalg.eigvalsh(pairs.change[0])).max() / spectra.spectral_norm(1.0, pairs.lower[0])
-
-
-def frobenius_ratio(pairs):
-    return np.linalg.norm(pairs.change[0]) / spectra.frobenius(1.0, pairs.lower[0])
-
-
-def product_ratio(corrected):
-    def ratio(pairs):
-        """Exact worst case over all one-column U: rows sit at +-radius, by convexity."""
-        E, m, tau = pairs.change[0], pairs.lower[0], pairs.source.tau
-        n = len(E)
-        signs = np.array(list(itertools.product([1.0, -1.0], repeat=n - 1)))
-        signs = np.hstack([np.ones((len(signs), 1)), signs])
-        radii = np.sqrt(np.maximum(pairs.source.c[0], pairs.target.c[0])) if corrected else np.ones(n)
-        product = spectra.degree_corrected_product(1.0, m, tau) if corrected else spectra.basis_product(1.0, m)
-        return np.linalg.norm(E @ (radii * signs).T, axis=0).max() / product
-
-    return ratio
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "bound",
-    [
-        pytest.param(spectral_norm_ratio, id="spectral_norm"),
-        pytest.param(frobenius_ratio, id="frobenius"),
-        pytest.param(product_ratio(False), id="basis_product"),
-        pytest.param(product_ratio(True), id="degree_corrected_product"),
-    ],
-)
-def test_a_hill_climber_over_weights_and_regularisation_stays_below_the_bound(bound, seed):
-    best = attack(bound, seed)
-    assert 0.6 < best <= 1 + ROUNDING  # the climber must get somewhere, or it attacks nothing
-
-
 @each("half, tau_share", list(itertools.product([10, 40], [0.0, 0.3, 0.7, 0.95])), parts=2)
 def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_share, half):
     # Two vertices on one side of a complete bipartite graph get an edge; U is the sign of the side times sqrt(c).
@@ -449,15 +373,6 @@ def test_what_a_matrix_does_to_short_rows_is_at_most_the_root_of_squared_row_sum
     one = np.zeros((n, n))
     one[0, -1] = one[-1, 0] = 1.0  # an edge: both are sqrt(2), for every U
     assert np.linalg.norm(one @ U) == pytest.approx(np.linalg.norm(np.abs(one).sum(axis=1)))
-
-
-@each("n", [16, 64, 256], parts=2)
-def test_what_a_random_rotation_does_to_short_rows_is_less_by_the_root_of_n(n):
-    """The example of Fact C.1: the narrower notion does not let this matrix be a neighbour of zero."""
-    Q = linalg.qr(np.random.default_rng(n).normal(size=(n, n)))[0]
-    E = Q @ np.diag(np.sign(np.arange(n) - n / 2 + 0.5)) @ Q.T / np.sqrt(n)
-    assert np.linalg.norm(E, 2) * np.sqrt(n) == pytest.approx(1.0)  # at least the norm of E U, |U|_F being sqrt(n)
-    assert np.linalg.norm(np.abs(E).sum(axis=1)) > 0.7 * np.sqrt(n)
 
 
 def test_residuals_enter_the_log_coherence_bounds():

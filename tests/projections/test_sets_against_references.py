@@ -86,18 +86,8 @@ REFERENCES = {
 }
 
 
-#: Sets whose references at n = 30 take seconds each.
-LONG = {"spectral", "nuclear", "frobenius", "psd norm", "psd trace", "correlations"}
-
-
-@pytest.mark.parametrize(
-    ("name", "n"),
-    [
-        pytest.param(name, n, marks=pytest.mark.slow if n == 30 and name in LONG else ())
-        for n in (3, 14, 30)
-        for name in REFERENCES
-    ],
-)
+@pytest.mark.parametrize("n", [3, 14])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_projections_agree_with_a_conic_solver(name, n):
     project, constraints = REFERENCES[name]
     Y = np.random.default_rng(n).normal(size=(n, n))
