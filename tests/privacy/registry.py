@@ -26,7 +26,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import ModuleType
@@ -597,6 +597,15 @@ def strategy_entries() -> list[Entry]:
 
 
 ENTRIES += tuple(strategy_entries())
+
+
+def of_each_strategy(entries: Sequence[Entry]) -> list[Entry]:
+    """One entry of each strategy and neighbouring relation of each function: other options read no other input."""
+
+    def kind(entry: Entry) -> tuple[Any, ...]:
+        return entry.function, entry.options.get("mechanism"), entry.options.get("adjacency"), entry.persons
+
+    return list({kind(entry): entry for entry in reversed(entries)}.values())
 
 
 def offered(module: ModuleType) -> list[str]:

@@ -5,7 +5,7 @@ import inspect
 
 from dpgraph.exceptions import MechanismHalted
 from tests.about import each
-from tests.privacy.registry import ENTRIES
+from tests.privacy.registry import ENTRIES, of_each_strategy
 from tests.privacy.replay import assert_same
 
 #: Given by the test, or a budget that only the caller can name.
@@ -27,7 +27,7 @@ def explicit_defaults(entry, data):
     return defaults
 
 
-@each("entry", ENTRIES)
+@each("entry", of_each_strategy(ENTRIES))
 def test_explicit_defaults_change_nothing(entry):
     _, data, _ = entry.pairs[0]
     defaults = explicit_defaults(entry, data)

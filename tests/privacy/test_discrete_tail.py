@@ -52,7 +52,7 @@ def test_the_theorem_in_rational_arithmetic():
 
 
 @pytest.mark.parametrize("failure", [1e-13, 1e-9, 1e-4, 0.05, 0.4, 0.9])
-@pytest.mark.parametrize("s", [1.0, 3.7, 50.0, 1e5])
+@pytest.mark.parametrize("s", [1.0, 3.7, 50.0, 2e3])
 def test_one_release_is_further_off_than_its_slack_no_oftener_than_promised(s, failure):
     z = grid_quantile(failure, ratio=s)
     # The worst value lies half a step below the point that it is rounded to.

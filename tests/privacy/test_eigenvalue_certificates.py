@@ -41,7 +41,7 @@ def report_of(call, delta, **options):
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-15, 1e-300])
+@pytest.mark.parametrize("delta", [1e-3, 1e-300])
 def test_the_certificates_of_a_call_fail_no_oftener_than_its_ledger_says(call, delta, monkeypatch):
     allowed, search = [], eigen._largest_value
 

@@ -212,10 +212,10 @@ def test_entries_of_any_size_are_released_with_their_noise():
     assert np.array_equal(noisy.matrix[[3, 5]], A[[3, 5]])  # noise is less than half a unit in the last place
 
 
-@pytest.mark.parametrize("d", [16, 64, 256])
+@pytest.mark.parametrize("d", [16, 64])
 @pytest.mark.parametrize("size", [2.0**51, 2.0**60])
 def test_the_nuclear_distance_of_two_matrices_does_not_grow_on_the_grid(d, size, monkeypatch):
-    """A Hadamard pattern at the end of a range, of which clipping moves half of the entries: 2.25, 4.4, 8.4 of s."""
+    """A Hadamard pattern at the end of a range, of which clipping moves half of the entries: 2.25, 4.4 of s."""
     monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: np.zeros((d, d)))
     H = np.array([[1.0]])
     while len(H) < d:

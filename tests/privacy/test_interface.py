@@ -23,12 +23,13 @@ from dpgraph.exceptions import (
 from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.privacy import PrivacyAccountant
 from tests.about import each
-from tests.privacy.registry import ENTRIES, NetworkxEntry, public_private_functions
+from tests.privacy.registry import ENTRIES, NetworkxEntry, of_each_strategy, public_private_functions
 from tests.privacy.replay import assert_same
 
 FUNCTIONS = public_private_functions()
-EACH = each("entry", ENTRIES)
-EACH_WITH_DELTA = each("entry", [entry for entry in ENTRIES if "delta" in inspect.signature(entry.code).parameters])
+STRATEGIES = of_each_strategy(ENTRIES)
+EACH = each("entry", STRATEGIES)
+EACH_WITH_DELTA = each("entry", [entry for entry in STRATEGIES if "delta" in inspect.signature(entry.code).parameters])
 #: Large enough that no mechanism halts on the last input of its entry.
 EPSILON = 1e4
 

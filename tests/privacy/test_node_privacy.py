@@ -137,7 +137,7 @@ def test_sums_from_the_first_degree_on_would_move_more(families, monkeypatch):
     reduceat = np.add.reduceat
     wrong = SimpleNamespace(reduceat=lambda *arguments: np.cumsum(reduceat(*arguments)))
     monkeypatch.setattr(released, "np", SimpleNamespace(**vars(np) | {"add": wrong}))
-    assert largest_move_of_sums(families, monkeypatch) > 1.0
+    assert largest_move_of_sums(families[:3], monkeypatch) > 1.0
 
 
 def flow_moves_by_half_its_limit(monkeypatch):

@@ -148,12 +148,12 @@ def test_auto_takes_answers_at_more_noise_where_released_degrees_are_even(G, exp
         assert choose(CommunityFacts(500, 1.0, epsilon)).then(total) == decided
 
 
-@pytest.mark.parametrize("number", [0, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
 @pytest.mark.parametrize("function", ["private_communities", "private_synthetic_graph"])
-def test_a_number_of_communities_is_at_least_one_or_refused_before_the_debit(function, number):
+def test_a_number_of_communities_is_at_least_one_or_refused_before_the_debit(function):
     accountant, find = PrivacyAccountant(epsilon=1.0), getattr(dpgraph, function)
-    with pytest.raises(InvalidParameterError, match="communities must be an integer, at least 1"):
-        find(nx.path_graph(5), epsilon=1.0, communities=number, accountant=accountant)
+    for number in (0, -1, 2.0, True, "many", None, math.nan, [2]):
+        with pytest.raises(InvalidParameterError, match="communities must be an integer, at least 1"):
+            find(nx.path_graph(5), epsilon=1.0, communities=number, accountant=accountant)
     assert accountant.spent.epsilon == 0
     for good in (1, 5, np.int64(5), 100, "auto"):
         assert 1 <= len(find(nx.path_graph(5), epsilon=1.0, communities=good, rng=0).communities) <= 5

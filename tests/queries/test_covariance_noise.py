@@ -36,7 +36,7 @@ def test_one_record_moves_the_second_moments_by_the_stated_bound_and_some_by_no_
 
 
 @pytest.mark.parametrize(("name", "norm"), NORMS)
-@pytest.mark.parametrize("weight", [0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("weight", [0.2, 0.8])
 def test_the_constant_coordinate_of_the_centred_version_does_not_raise_the_sensitivity(weight, name, norm):
     rng, largest, bound = np.random.default_rng(0), 0.0, moments_sensitivity(1, "replace", name, 4)
     for _ in range(1500):
