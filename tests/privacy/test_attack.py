@@ -90,6 +90,18 @@ def test_clipping_is_found_in_a_general_matrix_too():
     assert found.broken()["line: symmetric matrix"].ratio > 1.5
 
 
+@pytest.mark.parametrize(
+    ("fault", "target", "kind"),
+    [
+        (test_mutants.noise_halved, "private_normalized_adjacency", "noise: Gaussian"),
+        (test_mutants.number_of_releases_depends_on_the_data, "private_degrees", "outcome"),
+    ],
+    ids=["law of the noise", "outcome"],
+)
+def test_ratios_that_are_not_of_lines_find_their_faults(fault, target, kind):
+    assert kind in attack_under(fault, target, trials=120).broken()
+
+
 def test_a_planted_fault_is_found_and_gone_afterwards():
     name = "line: degrees"
     broken = attack_under(test_mutants.one_endpoint_of_the_degrees_forgotten, "private_degrees", trials=60, stop=False)

@@ -1,6 +1,5 @@
 """A budget in a file: whatever processes do, and whenever they die, no more than the budget is spent."""
 
-import multiprocessing
 import os
 import pickle
 import sqlite3
@@ -309,25 +308,6 @@ def test_a_file_that_stays_locked_is_an_error_not_a_release(path, monkeypatch):
 
 
 # --- other processes ---------------------------------------------------------------------------------------------
-
-
-def many_small_calls(accountant):
-    done = 0
-    for _ in range(40):
-        try:
-            spend(accountant, 0.01)
-            done += 1
-        except BudgetExceededError:
-            break
-    return done
-
-
-def test_processes_that_race_spend_the_budget_once(path):
-    accountant = FileAccountant(path, epsilon=0.5)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        done = pool.map(many_small_calls, [accountant, accountant], chunksize=1)
-    assert sum(done) == 50
-    assert len(accountant.charges()) == 50
 
 
 def test_an_accountant_is_pickled_as_its_path(path):
