@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.empirical_bayes import enough_rows, posterior_means
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement, Released
 from dpgraph.releases.totals import release_degrees, release_weight
@@ -43,14 +44,16 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
     rounds = min(1 + again, DENSEST.most_rounds)
     degrees, counts, weight = call.split(DENSEST.degree_share, 1 - DENSEST.degree_share - COMMON.share, COMMON.share)
     score = release_degrees(graph, degrees).value
-    most, chosen = -math.inf, np.arange(graph.n_vertices)
+    most, best, edges, density = -math.inf, np.arange(0), np.zeros(0), 0.0
     for number in range(1, rounds + 1):
         order = np.argsort(-score, kind="stable")
         read = _release_round(graph, order, number, counts.equal_part(rounds))
         surely, prefix = _best_prefix(order, read)
         if surely > most:
-            most, chosen = surely, _without_the_loose(prefix, read, score)
+            most, best, edges = surely, prefix, _edges_inside(prefix, read, score) / read.std
+            density = float((read.value[prefix] / read.std).sum()) / prefix.size
         score[order] = _edges_inside(order, read, score)
+    chosen = _without_the_loose(best, edges, density)
     inside = np.zeros(graph.n_vertices, dtype=bool)
     inside[chosen] = True
     indicator = inside.astype(np.float64)
@@ -91,16 +94,15 @@ def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray]:
     return float(surely[best] * counts.std), order[: best + 1]
 
 
-def _without_the_loose(prefix: IntArray, counts: Released, score: FloatArray) -> IntArray:
+def _without_the_loose(prefix: IntArray, edges: FloatArray, density: float) -> IntArray:
     """Those of a prefix with as many edges to others of it as it has for each vertex: all have, of a densest set.
 
-    Estimates are moved to their mean, by the part of their variance that is noise: their own, and what is taken for as
-    much, of the numbers of later vertices. In units of the noise.
+    Estimates of these have noise of their own, and less from later vertices. They become posterior means under the law
+    of all of them, so that noise alone leaves nobody out, however large a few are. In units of the noise.
     """
-    inside = _edges_inside(prefix, counts, score) / counts.std
-    mean, spread = float(inside.mean()), float(inside.var())
-    likely = mean + max(1 - 2 / max(spread, 1.0), 0.0) * (inside - mean)
-    kept = likely >= float((counts.value[prefix] / counts.std).sum()) / prefix.size
+    if not enough_rows(prefix.size, 1):
+        return prefix
+    kept = posterior_means(edges[:, None], np.eye(1))[:, 0] >= density
     return prefix[kept] if kept.any() else prefix
 
 
