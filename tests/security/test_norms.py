@@ -17,7 +17,7 @@ from dpgraph.sos.definiteness import sparse_semidefinite
 
 BUDGET = {"sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6, "rng": 0}
 #: Of the largest singular value, up to the largest entry that is read.
-NORMS = (1e-320, 1e-160, 1.0, 1e6, 1e8, 1e9, 1e11, 1e13, 1e16, 1e100, 1e139)
+NORMS = (1e-320, 1.0, 1e8, 1e11, 1e16, 1e139)
 CALLS = {
     "coherence": lambda A: dpgraph.private_coherence(A, 1, **BUDGET),
     "eigenspace": lambda A: dpgraph.private_eigenspace(A, 1, mechanism="coherence", **BUDGET),
