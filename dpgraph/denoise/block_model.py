@@ -251,7 +251,8 @@ def _made_simple(
 
     An unwanted pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of
     edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
-    which begin at `starts`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
+    which begin at `starts`. If no such edge is found, x may be anywhere. Ends of pairs for which that fails are joined
+    with each other if they can be, as in a clique, where they have no edge to exchange; what is left then is left out.
     """
     (ends, bad), (by_label, starts), table = edges, places, pairs[1]
     for e in range(bad.size):
@@ -283,6 +284,16 @@ def _made_simple(
                 table[_place(x, v, pairs)[1]] = two
                 ends[other], ends[mine] = u, x
                 bad[e], tries = False, 0
+    rest = np.flatnonzero(bad)
+    for _ in range(_TRIES * rest.size if rest.size > 1 else 0):
+        mine, other = 2 * rest[int(rng.random() * rest.size)], 2 * rest[int(rng.random() * rest.size)]
+        mine, other = mine + int(rng.random() < 0.5), other + int(rng.random() < 0.5)
+        u, x = ends[mine], ends[other]
+        code, place = _place(u, x, pairs)
+        if bad[mine // 2] and bad[other // 2] and u != x and table[place] != code:
+            table[place] = code
+            ends[mine ^ 1], ends[other] = x, ends[mine ^ 1]
+            bad[mine // 2] = False
 
 
 # --- clearer communities ----------------------------------------------------------------------------------------------

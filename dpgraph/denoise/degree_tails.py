@@ -56,13 +56,17 @@ def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
 
 
 def believable_counts(tails: FloatArray, n: int, std: float, total: float) -> IntArray:
-    """The same; up to three vertices of far more edges than all others are left out unless the noisy numbers show them.
+    """The same; no vertex has as many edges as there are vertices with any, which could not be drawn.
 
+    Up to three vertices of far more edges than all others are left out too unless the noisy numbers show them.
     Their numbers N_k are more likely than 0 by a factor of exp(sum_k N_k (2 y_k - N_k)/(2 std^2)), were the noise
     normal: that has to be e. Where there are none, noise makes some, as no number is negative.
     """
     while True:
         counts = degree_counts(tails, n, std, total)
+        if counts.size > 1 + (most := max(int(counts[1:].sum()) - 1, 0)):
+            tails = tails[:most]
+            continue
         largest = np.append(np.repeat(np.arange(counts.size), counts)[: -_LONE - 2 : -1], np.zeros(_LONE + 1, np.int64))
         others = next((j for j in range(1, _LONE + 1) if largest[j - 1] > _FAR * largest[j] > 0), 0)
         first = int(largest[others])

@@ -2,7 +2,7 @@ r"""Swaps of edges that move a graph to wanted counts, and leave degrees and com
 
 Edges a-x and b-y, x in the community of b and y in that of a, become a-b and x-y. So each vertex keeps its number of
 edges to each community. A swap is made if the counts of :class:`Goals` come nearer to what they should be. a and b have
-a common neighbour, so that a-b closes a triangle.
+a common neighbour, so that a-b closes a triangle, unless there are far too many.
 
 References
 ----------
@@ -21,9 +21,9 @@ from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
-#: Swaps of a round for each end of an edge; rounds, and swaps of all of them, at most; how often one looks for an edge
-#: to the right community.
-_SWAPS, _ROUNDS, _MOST, _LOOKS = 4, 10, 64 * 10**5, 10
+#: Swaps of a round for each end of an edge; rounds, and swaps of all of them, at most; neighbours that a round reads,
+#: about; how often one looks for an edge to the right community.
+_SWAPS, _ROUNDS, _MOST, _MOST_READ, _LOOKS = 4, 10, 64 * 10**5, 10**9, 10
 #: A round that takes off less than this part of the squared distance is the last one.
 _WORTH = 0.1
 #: The sum of squared relative errors of a graph that is near enough.
@@ -110,20 +110,23 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
     """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
 
     `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row.
+    Where there are twice the triangles that are wanted, a and b of every other swap are ends of random edges.
     """
     indptr, neighbours, mates, owners = graph
     weights, centred, marked = of_vertices
     now, wanted, scale, change = counts
+    unread = _MOST_READ
+    opens = (now[0] - wanted[0]) * scale[0] > 1
     for number in range(tries):
         if number % 1024 == 0:
             far = 0.0
             for k in range(3):
                 far += ((now[k] - wanted[k]) * scale[k]) ** 2
-            if stop[0] or far < _NEAR:
+            if stop[0] or unread <= 0 or far < _NEAR:
                 break
         start = int(rng.random() * owners.size)
         a, c = owners[start], neighbours[start]
-        b = neighbours[_drawn(c, indptr, rng)]
+        b = owners[int(rng.random() * owners.size)] if opens and number % 2 else neighbours[_drawn(c, indptr, rng)]
         ax, by, looks = _drawn(a, indptr, rng), _drawn(b, indptr, rng), _LOOKS
         while looks > 0 and labels[neighbours[ax]] != labels[b]:
             ax, looks = _drawn(a, indptr, rng), looks - 1
@@ -132,6 +135,8 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
         x, y = neighbours[ax], neighbours[by]
         if looks == 0 or a == b or x in (y, b) or y == a:
             continue
+        for v in (a, b, x, y):
+            unread -= indptr[v + 1] - indptr[v]
         for k in range(indptr[a], indptr[a + 1]):
             marked[neighbours[k]] = 1
         for k in range(indptr[y], indptr[y + 1]):

@@ -100,6 +100,8 @@ def test_groups_make_triangles_and_leave_degrees_and_communities_alone():
         triangles = Subgraphs(A.indptr, A.indices).count("triangle")
         assert triangles > 1.1 * before
         before = triangles
+    clique = draw_graph(np.full(100, 99), np.zeros(100, dtype=np.int64), np.full((1, 1), 4950.0), 0.0, rng)
+    assert clique.nnz / 2 > 0.975 * 4950, "ends that have no edge to exchange are joined with each other"
 
 
 def test_the_rate_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
@@ -159,6 +161,8 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert float(f @ (B @ f)) / B.nnz / roots.variance == pytest.approx(0.05, abs=0.03)
     unknown = Goals(Subgraphs(A.indptr, A.indices).count("triangle"), np.nan, np.nan)
     assert swapped(A, labels, unknown, rng) is A
+    fewer = swapped(A, labels, Goals(0.4 * before.count("triangle"), np.nan, np.nan), rng)
+    assert Subgraphs(fewer.indptr, fewer.indices).count("triangle") < 0.45 * before.count("triangle")
 
 
 def test_twins_have_the_modularity_that_noise_took_from_the_labels():
@@ -206,3 +210,6 @@ def test_a_lone_vertex_of_many_edges_is_believed_where_it_stands_out_of_the_nois
     assert largest(believable_counts, np.append(degrees, 1500), 2.0, 0) == pytest.approx(1500, rel=0.05)
     plain, found = ([largest(f, degrees, 20.0, seed) for seed in range(9)] for f in (degree_counts, believable_counts))
     assert max(plain) > 180 > 130 > max(found), "noise is positive somewhere above the largest degree"
+    clique = np.repeat([0, 99], [1899, 100])
+    plain, found = ([largest(f, clique, 30.0, seed) for seed in range(9)] for f in (degree_counts, believable_counts))
+    assert max(plain) > 200 > 150 > max(found), "no vertex has more neighbours than there are vertices with an edge"
