@@ -129,7 +129,7 @@ def test_a_proof_that_misses_a_part_or_has_one_twice_is_rejected(saved):
         proof = data["proof"]
         for wrong in (proof[:-1], [*proof, proof[-1]], [proof[0], *proof], []):
             assert accepted(data | {"proof": wrong}) is None, name
-        for k, node in enumerate(proof[:6]):
+        for k, node in enumerate(proof[:2]):
             if "pair" in node or "variable" in node:
                 for other in ({"pair": [0, 0]}, {"variable": data["n"]}, {}):  # divided by nothing, or not at all
                     rest = {"parts": node.get("parts", [])}
