@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
-from dpgraph.linalg.lanczos import Lanczos, lower_bound
+from dpgraph.linalg.lanczos import lower_bound
 from dpgraph.sos import check
 from dpgraph.sos.csp.elimination import elimination_order
 from dpgraph.sos.csp.messages import pass_messages
@@ -36,6 +36,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 _SHORT_RUN = 120
 _ATTEMPTS = 40
+_REWEIGHTED, _LOW = 5, 0.3  # times, and Ritz values that are as low as this part of the lowest
 _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 _ENTRIES = 2**12  # of the tables of a leaf of a tree
@@ -55,7 +56,7 @@ class MessageProof:
         for (u, v), f, g in zip(self.objective.pairs.tolist(), *shares, strict=True):
             data["parts"].append([[u, v, (f[:, None] + g).tolist()], [u, (-f).tolist()], [v, (-g).tolist()]])
         moved = {"parts": [[k, 1] for k in range(len(data["parts"]))]}
-        order, _, _ = elimination_order(n, q, self.objective.pairs, n)
+        order, _ = elimination_order(n, q, self.objective.pairs, n)
         widest = max(int(math.log(_ENTRIES, q) + 1e-9), 3)
         data.update(order=order + sorted({*range(n)} - {*order}), widest=widest, proof=[moved])
         data["proof"] = self._divided(data) or [moved]
@@ -107,7 +108,7 @@ class RelaxationProof:
 
     def _weights(self) -> FloatArray:
         """Of the variables, (n, 1)."""
-        return self.line.weights[1 :: self.objective.alphabet_size - 1, None]
+        return self.line.weights[1:, None]
 
     def _blocks(self, exponent: int, _: check.Leaf) -> FloatArray:
         """The blocks in the signs of labels: those of the line are in its own order."""
@@ -143,8 +144,7 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
     trivial = Certificate(objective.trivial_bound, "trivial")
     if time_is_up() or not np.any(objective.tables):
         return trivial  # attained, if there are no tables
-    line = _ShiftedDual.through(objective, V, S)
-    guess = line.guess(rng)
+    line, guess = _ShiftedDual.best(objective, V, S, rng)
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
         if time_is_up():
@@ -160,26 +160,25 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
 
 
 def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> float:
-    """About what :func:`certify_csp` will prove, at the cost of a Lanczos run: no bound, to decide when to stop."""
+    """About what :func:`certify_csp` will prove, at the cost of Lanczos runs: no bound, to decide when to stop."""
     if not np.any(objective.tables):
         return objective.trivial_bound
-    line = _ShiftedDual.through(objective, V, S)
-    return line.bound(line.guess(rng))
+    line, guess = _ShiftedDual.best(objective, V, S, rng)
+    return line.bound(guess)
 
 
 @dataclass(frozen=True, eq=False)
 class _ShiftedDual:
     """The matrices Z - s W of one dual point, of N = 1 + n (q - 1) rows, by the two parts of Z.
 
-    `base` is the bound without a shift, and each unit of the shift adds the `price`. `margin` bounds the rounding
-    errors of the base, of the entries of Z and of the objective, in units of the value.
+    `base` is the bound without a shift, and each unit of the shift adds the sum of the weights. `margin` bounds the
+    rounding errors of the base, of the entries of Z and of the objective, in units of the value.
     """
 
     off_diagonal: sparse.csr_array
     diagonal: FloatArray
-    weights: FloatArray
+    weights: FloatArray  #: of the first row and of each variable
     base: float
-    price: float
     margin: float
     gains: FloatArray  #: (m, q, q) multipliers of pairs of labels
     blocks: FloatArray  #: (n, d, d) those of labels of one variable
@@ -201,15 +200,14 @@ class _ShiftedDual:
         Z = _arrow(objective.pairs, tables, -0.5 * (own + linear), blocks)
         floor = max(0.05 * float(np.abs(own).mean()), 1e-6 * float(np.abs(tables).mean()))
         weight = np.maximum(own.mean(axis=1), floor)
-        first = 0.1 * float(weight.sum())
+        weight = np.append(0.1 * float(weight.sum()), weight)
         degree = int(np.diff(objective.constraints.indptr).max(initial=0))
         magnitude = abs(constant) + float(np.abs(tables).sum() + np.abs(objective.unary).sum() + np.abs(B).sum())
         return cls(
             off_diagonal=Z,
             diagonal=np.concatenate([[t], own.ravel()]),
-            weights=np.concatenate([[first], np.repeat(weight, d)]),
+            weights=weight,
             base=constant + t,
-            price=first + float(weight.sum()),
             # Coefficients of single labels are sums over the constraints of a variable, rounded as often.
             margin=rounding_slack(6 * (d + 2) ** 2 + degree, magnitude + abs(t)) + objective.slack,
             gains=np.maximum(S, 0.0),
@@ -217,23 +215,57 @@ class _ShiftedDual:
             order=order,
         )
 
+    @classmethod
+    def best(
+        cls, objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator
+    ) -> tuple[_ShiftedDual, float]:
+        """The line of those weights that promise the best bound, and the shift that they promise."""
+        line = cls.through(objective, V, S)
+        shift, weights = line.guess(rng)
+        for _ in range(_REWEIGHTED):
+            other = replace(line, weights=weights)
+            lower, weights = other.guess(rng)
+            if other.bound(lower) >= line.bound(shift):
+                break
+            line, shift = other, lower
+        return line, shift
+
+    @property
+    def price(self) -> float:
+        return math.fsum(self.weights)
+
     def bound(self, shift: float) -> float:
         return self.base - shift * self.price + self.margin
 
     def prove(self, shift: float, rng: np.random.Generator) -> Certificate | None:
         """The certificate at `shift`, or None if Z - shift W could not be shown to be semidefinite."""
-        proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self.weights)
+        proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self._of_rows())
         if proven is None:
-            known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
+            run = scaled_run(self.off_diagonal.__matmul__, self.diagonal, self._of_rows(), rng)
+            known = lower_bound(run, shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
             return Certificate(self.bound(known), "lanczos")
         return CSPCertificate(self.bound(shift), "proven", line=self, shift=shift) if proven else None
 
-    def guess(self, rng: np.random.Generator) -> float:
-        return float(self.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+    def guess(self, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """The smallest eigenvalue of W^{-1/2} Z W^{-1/2} by a Lanczos run, and weights that suit Z better.
 
-    def lanczos(self, rng: np.random.Generator) -> Lanczos:
-        """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
-        return scaled_run(self.off_diagonal.__matmul__, self.diagonal, self.weights, rng)
+        Half of these is where the lowest Ritz vectors are: a few labels that Z is too small for cost the others less.
+        """
+        weights, basis = self._of_rows(), list[FloatArray]()
+
+        def rest(z: FloatArray) -> FloatArray:
+            basis.append(z)
+            return np.asarray(self.off_diagonal @ z)
+
+        run = scaled_run(rest, self.diagonal, weights, rng).run(_SHORT_RUN)
+        ritz, vectors = linalg.eigh_tridiagonal(np.array(run.alpha), np.array(run.beta[:-1]))
+        low = ritz <= _LOW * ritz[0] if ritz[0] < 0.0 else ritz == ritz[0]
+        where = weights * ((np.array(basis).T @ vectors[:, low]) ** 2 @ np.abs(ritz[low]))
+        mass = np.append(where[0], where[1:].reshape(len(self.weights) - 1, -1).sum(axis=1))
+        return float(ritz[0]), 0.5 * self.weights + (0.5 * self.price / max(float(mass.sum()), 1e-300)) * mass
+
+    def _of_rows(self) -> FloatArray:
+        return np.append(self.weights[0], np.repeat(self.weights[1:], self.blocks.shape[1]))
 
 
 def _label_gradients(objective: CSPObjective, tables: FloatArray, V: FloatArray) -> FloatArray:

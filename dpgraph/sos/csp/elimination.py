@@ -4,7 +4,7 @@ A variable v and the tables that mention it are replaced by one table on its nei
 cost over the labels of v. In an order in which no table has more than w variables besides the eliminated one, that
 takes q^(w+1) steps a variable and room for q^w: w = 1 for forests, 2 for series-parallel graphs and cacti. The order
 takes next what adds the fewest pairs of neighbours (min-fill). Where that would be too much, only variables of up to
-two neighbours go, and what is left is a smaller 2-CSP.
+two neighbours go (:mod:`dpgraph.sos.csp.series`), and what is left is a smaller 2-CSP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.sos.csp.costs import IntegerCosts
+from dpgraph.sos.csp.series import Series
 from dpgraph.threads import Stop, deadline, on_thread, time_is_up
 from dpgraph.typing import IntArray
 
@@ -48,30 +49,44 @@ class Core:
     costs: IntegerCosts
     kept: IntArray
     order: list[int]
-    choices: list[tuple[Scope, NDArray[np.integer]]]  # the best label of each variable of the order
+    complete: Callable[[IntArray], int]  #: as :meth:`Series.complete`; less where nobody knows
     steps: float = math.inf  #: for all variables, if tables stay small enough
 
     def lift(self, labels: IntArray) -> IntArray:
         """The best labels of all variables beside those of the kept ones."""
         whole = np.zeros(self.kept.size + len(self.order), dtype=np.int64)
         whole[self.kept] = labels
-        for v, (scope, choice) in zip(reversed(self.order), reversed(self.choices), strict=True):
-            whole[v] = choice[tuple(whole[list(scope)])]
+        self.complete(whole)
         return whole
+
+    def best(self) -> tuple[IntArray, int]:
+        """The best labels, if all variables are eliminated, and what any others cost more at least."""
+        whole = np.zeros(len(self.order), dtype=np.int64)
+        return whole, self.complete(whole)
 
 
 def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     """The 2-CSP without the variables that can be eliminated: all of them, if that takes at most so many steps.
 
-    Time that is up leaves it as it is.
+    Time that is up leaves what it has not reached.
     """
-    n, q = costs.single.shape
-    widest = int(math.log(_LARGEST, q) + 1e-9)
-    order, easy, steps = elimination_order(n, q, costs.pairs, widest)
+    series = Series(costs)
+    core = Core(series.costs, series.kept, series.order, series.complete, 0.0)
+    n, q = core.costs.single.shape
+    if n == 0 or time_is_up():
+        return core if n == 0 else replace(core, steps=math.inf)
+    pairs, widest = core.costs.pairs, int(math.log(_LARGEST, q) + 1e-9)
+    order, steps = elimination_order(n, q, pairs, widest)
     if len(order) < n and not time_is_up():
-        order, steps = level_order(n, q, costs.pairs, widest)
-    cheap = steps <= min(most, affordable())
-    return replace(_eliminated(costs, order if cheap else easy), steps=steps)
+        order, steps = level_order(n, q, pairs, widest)
+    if len(order) < n or steps > min(most, affordable()) or (rest := _eliminated(core.costs, order)) is None:
+        return replace(core, steps=steps)
+
+    def complete(labels: IntArray) -> int:
+        labels[core.kept], more = rest.best()
+        return min(more, core.complete(labels))
+
+    return Core(rest.costs, core.kept[:0], core.order + core.kept[rest.order].tolist(), complete, steps)
 
 
 def affordable() -> float:
@@ -79,42 +94,37 @@ def affordable() -> float:
     return min(_MOST, _STEPS_A_SECOND * (deadline() - time.monotonic()))
 
 
-def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], list[int], float]:
-    """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then.
-
-    Those of at most two come first, which makes no table larger; returned are also these alone, and the steps.
-    """
+def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
+    """An order by least fill-in and then least degree, of all that have at most `widest` neighbours then; the steps."""
     neighbours = _neighbours(n, pairs)
     order, steps, gone = list[int](), 0.0, set[int]()
 
-    def keys(variables: Iterable[int], most: int) -> Iterable[tuple[int, int, int]]:
+    def keys(variables: Iterable[int]) -> Iterable[tuple[int, int, int]]:
         for v in variables:
             near = neighbours[v]
-            if len(near) <= most:
+            if len(near) <= widest:
                 if time_is_up():
                     return
                 yield sum(b not in neighbours[a] for a, b in combinations(near, 2)), len(near), v
 
-    for most in (2, widest):
-        easy = order.copy()
-        heap = list(keys(set(range(n)) - gone, most))
-        current = {entry[2]: entry for entry in heap}
-        heapq.heapify(heap)
-        while heap and steps <= _MOST and not time_is_up():
-            entry = heapq.heappop(heap)
-            v = entry[2]
-            if current.get(v) != entry:
-                continue
-            steps += float(q) ** (len(neighbours[v]) + 1)
-            order.append(v)
-            gone.add(v)
-            changed = join_neighbours(neighbours, v) - gone
-            for u in (*changed, v):
-                current.pop(u, None)
-            for fresh in keys(changed, most):
-                current[fresh[2]] = fresh
-                heapq.heappush(heap, fresh)
-    return order, easy, steps
+    heap = list(keys(range(n)))
+    current = {entry[2]: entry for entry in heap}
+    heapq.heapify(heap)
+    while heap and steps <= _MOST and not time_is_up():
+        entry = heapq.heappop(heap)
+        v = entry[2]
+        if current.get(v) != entry:
+            continue
+        steps += float(q) ** (len(neighbours[v]) + 1)
+        order.append(v)
+        gone.add(v)
+        changed = join_neighbours(neighbours, v) - gone
+        for u in (*changed, v):
+            current.pop(u, None)
+        for fresh in keys(changed):
+            current[fresh[2]] = fresh
+            heapq.heappush(heap, fresh)
+    return order, steps if len(order) == n else math.inf
 
 
 def level_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:
@@ -154,14 +164,10 @@ def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
     return changed
 
 
-def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
-    """Eliminate in this order; tables of what is left are on one variable or two."""
+def _eliminated(costs: IntegerCosts, order: list[int]) -> Core | None:
+    """Eliminate all in this order; None where there is no time for it."""
     n, q = costs.single.shape
-    untouched = Core(costs, np.arange(n), [], [])
-    if not order or time_is_up():
-        return untouched
-    place = np.full(n, n)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)
     tables: list[dict[Scope, Table]] = [{} for _ in range(n + 1)]  # by the variable that is eliminated first
 
     def add(scope: Scope, table: Table) -> None:
@@ -172,26 +178,24 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> Core:
     kind = next(kind for kind, exact in _EXACT if _LABELS * (total + 1.0) < exact)
     given: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
     for scope, table in zip(given, chain(costs.single.astype(kind), costs.pair.astype(kind)), strict=True):
-        if time_is_up():
-            return untouched
         add(scope, table)
-    choices: list[tuple[Scope, NDArray[np.integer]]] = []
+    choices: list[tuple[int, Scope, NDArray[np.integer]]] = []
     for k, v in enumerate(order):
         if time_is_up():
-            return untouched
+            return None
         scope = tuple(sorted({u for variables in tables[k] for u in variables} - {v}))
         least, choice = least_over(tables[k], scope, v, q)
         tables[k] = {}
-        choices.append((scope, choice))
+        choices.append((v, scope, choice))
         add(scope, least)
-    rest = tables[n]
-    kept = np.flatnonzero(place == n)
-    pairs = np.array([scope for scope in rest if len(scope) == 2], dtype=np.int64).reshape(-1, 2)
-    pair = np.array([rest[u, v] for u, v in pairs.tolist()], dtype=np.int64).reshape(-1, q, q)
-    single = np.array([rest[v,] for v in kept.tolist()], dtype=np.int64).reshape(-1, q)
-    constant, pairs = costs.constant + int(rest.get((), 0)), np.searchsorted(kept, pairs)
-    left = replace(costs, pairs=pairs, single=single, pair=pair, constant=constant)
-    return Core(left, kept, order, choices)
+
+    def complete(labels: IntArray) -> int:
+        for v, scope, choice in reversed(choices):
+            labels[v] = choice[tuple(labels[list(scope)])]
+        return 0
+
+    left = replace(costs, pairs=costs.pairs[:0], single=costs.single[:0], pair=costs.pair[:0])
+    return Core(replace(left, constant=costs.constant + int(tables[n][()])), place[:0], order, complete)
 
 
 def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> tuple[Table, NDArray[np.integer]]:

@@ -108,17 +108,14 @@ class CSPObjective:
             np.add.at(square, self.pairs[:, end], of_tables)
         return np.asarray(np.sqrt(square))
 
-    def most_of_a_variable(self) -> float:
-        """The most that a variable can earn or lose by its label, on all of its tables."""
-        ranges = np.ptp(self.tables.reshape(-1, self.alphabet_size**2), axis=1)
-        single = np.ptp(self.unary, axis=1)
-        for end in (0, 1):
-            np.add.at(single, self.pairs[:, end], ranges)
-        return float(single.max())
-
     def value(self, labels: IntArray) -> float:
         """Value of an assignment of label positions."""
         return math.fsum([self.constant, *self._parts(labels)])
+
+    def value_rounded_up(self, labels: IntArray) -> float:
+        """The same, or the next number where rounding has made it less."""
+        parts, value = [self.constant, *self._parts(labels)], self.value(labels)
+        return value if math.fsum([*parts, -value]) <= 0.0 else math.nextafter(value, math.inf)
 
     def rounded_value(self, labels: IntArray) -> float:
         """The same in a tenth of the time, up to rounding: to compare many assignments."""

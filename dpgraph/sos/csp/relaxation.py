@@ -22,11 +22,11 @@ from dpgraph.typing import FloatArray, IntArray
 
 _RANK = 48
 _PENALTY = 2.0  # in units of a typical table entry: measured on random instances
-_ROUNDS = 20
-_LOOSE_TOLERANCE, _FEW_ROUNDS = 1e-2, 5  # where little accuracy is asked for, whether it is there is seen earlier
+_ROUNDS, _LOOKS = 10, 8  # sweeps between looks at the bound, at least; looks while the sweeps double
 _OPERATIONS = 3e10  # multiplications that the sweeps may take by default
 _FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
-_PATIENCE = 8  # checks without a better bound
+#: Of the gap: a smaller part is not worth as much work again.
+WORTH = 0.02
 #: The bound may be this many times the tolerance away, as the dual converges more slowly.
 LOOSE = 10.0
 
@@ -62,22 +62,23 @@ def solve_csp_relaxation(
     *,
     nonnegative: bool = True,
     tol: float = 1e-4,
-    max_sweeps: int | None = None,
     start: tuple[FloatArray, FloatArray] | None = None,
     deadline: float = math.inf,
+    between: tuple[float, float] = (-math.inf, math.inf),
 ) -> CSPRelaxation:
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
 
     Stops once progress, violation and complementarity, summed over the instance, are the share `tol` of the value, and
-    the bound is within ten times that; or after `max_sweeps`, by default about a minute. `nonnegative` requires
-    nonnegative pair probabilities; without, they are required first and then released. `start`: frames and multipliers.
-    The `deadline` is a time of ``time.monotonic``.
+    the bound is within ten times that; or where as much work again would lower it by little of the gap that it would
+    leave, where a solution is known; or after about a minute. What is known to lie `between`
+    the value of a solution and a bound. `nonnegative` requires nonnegative pair probabilities; without, they are
+    required first and then released. `start`: frames and multipliers. The `deadline` is a time of ``time.monotonic``.
     """
     known: list[Certificate] = []
     if start is None and not nonnegative:
         # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
         loose = min(LOOSE * tol, 0.01)
-        inside = solve_csp_relaxation(objective, rng, tol=loose, max_sweeps=max_sweeps, deadline=deadline)
+        inside = solve_csp_relaxation(objective, rng, tol=loose, deadline=deadline, between=between)
         start = inside.frames, np.zeros_like(objective.tables)
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
     E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
@@ -85,15 +86,14 @@ def solve_csp_relaxation(
     room = np.empty((3, *E.shape[1:])), np.empty((6, *objective.tables.shape[1:]))
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
-    if max_sweeps is None:
-        work = 4.0 * len(objective.pairs) * objective.alphabet_size**2 * E.shape[2] + 1.0
-        max_sweeps = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
-    rounds = _ROUNDS if tol < _LOOSE_TOLERANCE else _FEW_ROUNDS
-    sweeps, before = 0, -math.inf
+    work = 4.0 * len(objective.pairs) * objective.alphabet_size**2 * E.shape[2] + 1.0
+    most = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
+    sweeps, before, best = 0, -math.inf, math.inf
     # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.
-    best, stalled = math.inf, 0
     dual: tuple[FloatArray, FloatArray] | None = None
+    looks: list[tuple[int, float, float]] = []  # sweeps, the best estimate of a bound, and the value
     while True:
+        rounds = max(_ROUNDS, sweeps // _LOOKS)
         with within(None if deadline == math.inf else deadline - time.monotonic()):
             on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, *room, rounds)
         moments = pair_moments(objective.pairs, V)
@@ -104,18 +104,38 @@ def solve_csp_relaxation(
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value
-        scale = max(abs(value), abs(objective.constant), 1e-300)
-        if error <= LOOSE * tol * scale:
-            estimate = estimate_bound(objective, V, S, rng)
-            if estimate < best:
-                best, dual, stalled = estimate, (V.copy(), S.copy()), 0
-            stalled += 1
-            if (error <= tol * scale and best - value <= LOOSE * tol * scale) or stalled > _PATIENCE:
-                break
-        if sweeps >= max_sweeps or time.monotonic() >= deadline:
+        late = sweeps >= most or time.monotonic() >= deadline
+        if late and dual is None:
+            break
+        estimate = estimate_bound(objective, V, S, rng)
+        if estimate < best:
+            best, dual = estimate, (V.copy(), S.copy())
+        looks.append((sweeps, best, value))
+        exact = max(abs(value), abs(objective.constant), 1e-300) * tol
+        converged = error <= exact and best - value <= LOOSE * exact
+        fewest = _FEWEST_SWEEPS if known or start is None else 0
+        if late or converged or (sweeps >= fewest and _is_vain(looks, between)):
             break
     certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=attrgetter("bound"))
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
+
+
+def _is_vain(looks: list[tuple[int, float, float]], between: tuple[float, float]) -> bool:
+    """Whether as many sweeps again would lower the bound by little of the gap that there is.
+
+    The value of the relaxation is taken to move by at most what it has moved since half of the sweeps, and the distance
+    of the bound to it to shrink by the same factor as since then. What is known already lies `between` the value of a
+    solution and a bound.
+    """
+    (sweeps, now, value), (least, bound) = looks[-1], between
+    early = [look for look in looks if 2 * look[0] <= sweeps]
+    if not early or least == -math.inf:
+        return False
+    _, then, before = early[-1]
+    lowest = value - abs(value - before)
+    shrunk = (now - lowest) / (then - lowest) if lowest < now < then else 1.0
+    bound = min(bound, now)
+    return bound - max(lowest, lowest + shrunk * (now - lowest)) <= WORTH * (bound - least)
 
 
 def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:

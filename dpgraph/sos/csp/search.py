@@ -39,7 +39,8 @@ _SHARE_OF_ANNEALING = 0.1
 class ExactSearch:
     """A 2-CSP without its relaxation: elimination, messages, annealing, then branch and bound for as long as wanted.
 
-    `labels` are the best so far, and no assignment is worth more than `bound`.
+    `labels` are the best so far, and no assignment is worth more than `bound`; if they are `alone`, no other is worth
+    more than these as exact numbers, of which values are rounded.
     """
 
     @staticmethod
@@ -59,6 +60,7 @@ class ExactSearch:
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self._objective, (self._whole, self._core) = objective, began
+        self.alone = False
         self.proof: EliminationProof | MessageProof = MessageProof(objective)
         if self._core.kept.size == 0:
             self._solved(self._core)
@@ -77,8 +79,10 @@ class ExactSearch:
         self.labels, self.bound = self._core.lift(found), math.inf
 
     def _solved(self, core: Core) -> None:
-        self.labels = core.lift(np.empty(0, dtype=np.int64))
-        self.bound = self._whole.bound(self._whole.cost(self.labels))
+        self.labels, more = core.best()
+        others = self._whole.bound(self._whole.cost(self.labels) + more)
+        self.alone = others <= self._objective.value(self.labels)
+        self.bound = max(others, self._objective.value_rounded_up(self.labels))
         self.proof = EliminationProof(core.order)
 
     def run(self, watch: Watch, *, entries: float = math.inf, deadline: float = math.inf) -> bool:
@@ -95,7 +99,7 @@ class ExactSearch:
                 break
         value = self._objective.value(self.labels)
         watch.found(value, self.bound)
-        proven = is_optimal(self._objective, value, self.bound)
+        proven = self.alone or is_optimal(self._objective, value, self.bound)
         if not proven and entries < math.inf and self._core.steps <= affordable():
             core = reduced(self._whole)
             if core.kept.size == 0:

@@ -15,7 +15,7 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
 from dpgraph.sos.csp.certificate import proof_of
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.relaxation import LOOSE, CSPRelaxation, pair_moments, solve_csp_relaxation
+from dpgraph.sos.csp.relaxation import WORTH, CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Pinned
@@ -63,14 +63,16 @@ def solve_csp(
         return replace(options, search="beam", time_limit=limit)
 
     costs, core = ExactSearch.eliminated(objective)
-    if core.kept.size > _MOST_SEARCHED and not prove and options.time_limit is None:
+    hopeless = core.kept.size > _MOST_SEARCHED and not prove and options.time_limit is None
+    if hopeless and as_cut:
         return _relaxed(objective, options, nonnegative, generator, None)
     exact = ExactSearch(objective, (costs, core), options, generator)
     with Watch(objective, left(1.0), "search") as watch:
-        entries = _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
+        entries = 0.0 if hopeless else _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
         share = _SHARE_OF_PROOF if prove and as_cut else _SHARE_OF_SEARCH
         if exact.run(watch, entries=entries, deadline=watch.until(share)):
-            return Solution.exact(objective, exact.labels, exact.bound, exact.proof)
+            solution = Solution.exact(objective, exact.labels, exact.bound, exact.proof)
+            return replace(solution, status="optimal") if exact.alone else solution
     if time_is_up():
         trace = (TraceEntry(0, exact.bound, exact.bound, math.nan, math.nan),)
         return Solution.of(objective, exact.labels, bound=exact.bound, kind="proven", trace=trace, proof=exact.proof)
@@ -99,7 +101,8 @@ def _relaxed(
     if exact is not None:
         given.append(exact.labels)
     if objective.alphabet_size > 2 or nonnegative:
-        solution = _solve(objective, options, nonnegative is None or nonnegative, rng, given)
+        bound = math.inf if exact is None else exact.bound
+        solution = _solve(objective, options, nonnegative is None or nonnegative, rng, given, bound)
     else:  # a max-cut on one more vertex
         initial = np.append(0, max(given, key=objective.value)) if given else None
         signed = replace(options, seeds=options.seeds + 1, initial=initial)
@@ -116,14 +119,19 @@ def _solve(
     nonnegative: bool,
     generator: np.random.Generator,
     given: list[IntArray],
+    bound: float,
 ) -> Solution:
-    """Relax, condition on seeds, round, and search locally from there and from the labels that are given."""
+    """Relax, condition on seeds, round, and search locally from there and from the labels that are given.
+
+    Where labels and a `bound` are known, relaxations and seeds are to lower it by some of the gap.
+    """
     tol = options.tol
     if tol is None:
         tol = 1e-5 if objective.n_variables <= 300 else 1e-4 * max(1.0, objective.n_variables / _LARGE)
     with Watch(objective, options, "max-2-csp") as watch:
+        between = max(map(objective.value, given), default=-math.inf), bound
         root = solve_csp_relaxation(
-            objective, generator, nonnegative=nonnegative, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
+            objective, generator, nonnegative=nonnegative, tol=tol, deadline=watch.until(SHARE_OF_ROOT), between=between
         )
         drawn = np.vstack([*given, _round(root, options, generator)])
         rounded = best_rows(objective, drawn, options.starts)
@@ -131,10 +139,10 @@ def _solve(
         watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
         node = CSPNode(root, root.certificate, np.full(objective.n_variables, -1), objective)
         seeds = min(options.seeds, objective.n_variables - 1)
-        if seeds == 1 and objective.most_of_a_variable() <= LOOSE * tol * abs(root.value):
-            seeds = 0  # what one can change is less than what the bound may be away from the value
+        if seeds == 1 and _share_of_a_seed(objective, root) <= WORTH:
+            seeds = 0
         tree = search_seeds(
-            _PinnedCSP(objective.variable_weights(), generator, watch.until(SHARE_OF_SEEDS)),
+            _PinnedCSP(objective.variable_weights(), generator, watch.until(SHARE_OF_SEEDS), between[0]),
             node,
             replace(options, seeds=seeds),
             generator,
@@ -156,6 +164,14 @@ def _solve(
         watch.step()
     proof = proof_of(objective, root.certificate)
     return Solution.of(objective, labels, bound=tree.upper_bound, kind=tree.kind, trace=tree.trace, proof=proof)
+
+
+def _share_of_a_seed(objective: CSPObjective, relaxation: CSPRelaxation) -> float:
+    """The share of the gap that a seed closes if that is as its share of the variance of all variables."""
+    p, weights = relaxation.marginals(), objective.variable_weights()
+    variance = float(weights @ (p - p**2).sum(axis=1))
+    drop = float(csp_correlation(objective, relaxation.vectors, weights).drops.max())
+    return drop / variance if variance > 0.0 else 1.0
 
 
 def _round(relaxation: CSPRelaxation, options: SolverOptions, rng: np.random.Generator) -> IntArray:
@@ -200,6 +216,7 @@ class _PinnedCSP:
     variable_weights: FloatArray
     rng: np.random.Generator
     deadline: float
+    known: float  #: value of a solution
     free_seeds: int = 0
 
     def correlation(self, node: CSPNode) -> Correlation:
@@ -220,7 +237,8 @@ class _PinnedCSP:
         kept = np.all(node.objective.pairs != variable, axis=1)
         start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
         solved = solve_csp_relaxation(
-            rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start, deadline=self.deadline
-        )
+            rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start, deadline=self.deadline,
+            between=(self.known, node.bound),
+        )  # fmt: skip
         best = min(node.certificate, solved.certificate, key=attrgetter("bound"))
         return CSPNode(solved, best, labels, rest)

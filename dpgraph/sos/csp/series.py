@@ -1,0 +1,175 @@
+"""Variables of at most two neighbours are eliminated in time that grows with their number: forests, series-parallel.
+
+What replaces a variable of two neighbours is a table on these, so that every table stays on two variables, in an array.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpgraph.compiled import at_once, njit
+from dpgraph.sos.csp.costs import IntegerCosts
+from dpgraph.threads import Stop, on_thread
+from dpgraph.typing import IntArray
+
+_MOST, _MOST_MORE = 2**62, 2**50  # costs together are less; what is remembered beside a label
+
+
+class Series:
+    """A 2-CSP without the variables of at most two neighbours, those of fewer eliminated first; as time allows.
+
+    The `costs` are those of the variables `kept`; the others went in the `order`.
+    """
+
+    def __init__(self, costs: IntegerCosts) -> None:
+        (n, q), m = costs.single.shape, len(costs.pairs)
+        self._ends, self._single, self._pair = costs.pairs.copy(), costs.single.copy(), costs.pair.copy()
+        self._steps, left = np.full((n, 4), -1), np.ones(n + m, dtype=np.int64)
+        near = np.append(np.bincount(costs.pairs.ravel(), minlength=n), np.full(n + 2 * m, -1))
+        work = float(n) * q**2 * min(q, max(m - n + 1, 1))  # a forest takes q^2 for each
+        on_thread(
+            at_once(_eliminate, work), self._ends, self._single, self._pair, self._steps, left, near,
+            np.zeros((2, 3 * n + 1), np.int64), np.full((2, 4 * (n + m) + 1), -1), np.zeros((2, q, q), np.int64),
+        )  # fmt: skip
+        self._complete = at_once(_complete, float(n) * q)
+        self._steps = self._steps[self._steps[:, 0] >= 0]
+        self.order, self.kept = self._steps[:, 0].tolist(), np.flatnonzero(left[:n])
+        ends, pair = self._ends[left[n:] > 0], self._pair[left[n:] > 0]
+        turned = ends[:, 0] > ends[:, 1]
+        pair[turned] = pair[turned].transpose(0, 2, 1)
+        alone = self._steps[self._steps[:, 1] < 0, 0]
+        constant = costs.constant + int(self._single[alone].min(axis=1).sum())
+        pairs = np.searchsorted(self.kept, np.sort(ends, axis=1))
+        self.costs = replace(costs, pairs=pairs, single=self._single[self.kept], pair=pair, constant=constant)
+
+    def complete(self, labels: IntArray) -> int:
+        """Give what was eliminated the best labels beside those of the kept variables; what any others cost more."""
+        return self._complete(self._steps, self._ends, self._single, self._pair, labels)
+
+
+@njit(nogil=True)
+def _eliminate(  # noqa: PLR0913
+    ends: IntArray, single: IntArray, pair: IntArray, steps: IntArray, left: IntArray, near: IntArray,
+    waiting: IntArray, edges: IntArray, room: IntArray, stop: Stop,
+) -> None:  # fmt: skip
+    """Eliminate, in place; a step is the variable, its table or -1, and its neighbours or -1.
+
+    What is `left` of variables and tables is 1. `near` has the degrees, the first half-edge of each variable and the
+    next of each half-edge 2e or 2e + 1 at an end of table e; `edges` finds tables by their ends. Of two tables that
+    become one, the first keeps the best labels of the variable in place of its entries, and what others cost more.
+    """
+    n, q, m = len(single), single.shape[1], len(ends)
+    size, behind, count = edges.shape[1], 2 * n, 0
+    found, other, lengths = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for e in range(m):
+        for side in range(2):
+            v = ends[e, side]
+            near[behind + 2 * e + side], near[n + v] = near[n + v], 2 * e + side
+        key = min(ends[e, 0], ends[e, 1]) * n + max(ends[e, 0], ends[e, 1])
+        slot = key % size
+        while edges[0, slot] >= 0:
+            slot = (slot + 1) % size
+        edges[0, slot], edges[1, slot] = key, e
+    for v in range(n - 1, -1, -1):
+        if near[v] <= 2:
+            k = 1 if near[v] == 2 else 0
+            waiting[k, lengths[k]] = v
+            lengths[k] += 1
+    while lengths[0] + lengths[1] > 0 and not stop[0]:
+        k = 0 if lengths[0] > 0 else 1
+        lengths[k] -= 1
+        v = waiting[k, lengths[k]]
+        if left[v] == 0:
+            continue
+        left[v] = degree = 0
+        h = near[n + v]
+        while h >= 0:
+            if left[n + h // 2] > 0 and ends[h // 2, h % 2] == v:
+                found[degree], other[degree] = h // 2, ends[h // 2, 1 - h % 2]
+                degree += 1
+            h = near[behind + h]
+        steps[count, 0] = v
+        for k in range(degree):
+            steps[count, 2 + k] = other[k]
+            for a in range(q):
+                for x in range(q):
+                    t = pair[found[k], x, a] if ends[found[k], 0] == v else pair[found[k], a, x]
+                    room[k, a, x] = t + (single[v, x] if k == 0 else 0)
+        if degree > 0:
+            e, u = found[0], other[0]
+            steps[count, 1], left[n + e] = e, 0
+        count += 1
+        if degree == 1:
+            for a in range(q):
+                least = room[0, a, 0]
+                for x in range(1, q):
+                    least = min(least, room[0, a, x])
+                single[u, a] += least
+        elif degree == 2:
+            f, w = found[1], other[1]
+            for a in range(q):
+                for b in range(q):
+                    best, least, second = 0, _MOST, _MOST
+                    for x in range(q):
+                        cost = room[0, a, x] + room[1, b, x]
+                        second = min(second, max(cost, least))
+                        if cost < least:
+                            least, best = cost, x
+                    pair[e, a, b], pair[f, a, b] = best + q * min(second - least, _MOST_MORE), least
+            key = min(u, w) * n + max(u, w)
+            slot = key % size
+            while edges[0, slot] >= 0 and edges[0, slot] != key:
+                slot = (slot + 1) % size
+            if edges[0, slot] == key:
+                g, left[n + f] = edges[1, slot], 0
+                for a in range(q):
+                    for b in range(q):
+                        if ends[g, 0] == u:
+                            pair[g, a, b] += pair[f, a, b]
+                        else:
+                            pair[g, b, a] += pair[f, a, b]
+            else:
+                edges[0, slot], edges[1, slot] = key, f
+                h = 2 * f + (0 if ends[f, 0] == v else 1)  # the half-edge of v becomes one of u
+                if ends[f, 0] == v:
+                    ends[f, 0] = u
+                else:
+                    ends[f, 1] = u
+                    for a in range(q):
+                        for b in range(a):
+                            pair[f, a, b], pair[f, b, a] = pair[f, b, a], pair[f, a, b]
+                near[behind + h], near[n + u] = near[n + u], h
+                degree = 0  # u and w have as many neighbours as before
+        for k in range(degree):
+            u = other[k]
+            near[u] -= 1
+            if near[u] <= 2:
+                k_u = 1 if near[u] == 2 else 0
+                waiting[k_u, lengths[k_u]] = u
+                lengths[k_u] += 1
+
+
+@njit(nogil=True)
+def _complete(steps: IntArray, ends: IntArray, single: IntArray, pair: IntArray, labels: IntArray) -> int:
+    """The best labels of eliminated variables, the last one first; the least that another one costs more.
+
+    Other assignments have a first such variable: the rest of it, in the best case, is what its table says.
+    """
+    q, more = single.shape[1], _MOST_MORE
+    for k in range(len(steps) - 1, -1, -1):
+        v, e, u, w = steps[k]
+        if w >= 0:
+            labels[v] = pair[e, labels[u], labels[w]] % q
+            more = min(more, pair[e, labels[u], labels[w]] // q)
+            continue
+        best, least, second = 0, _MOST, _MOST
+        for x in range(q):
+            cost = single[v, x]
+            if e >= 0:
+                cost += pair[e, x, labels[u]] if ends[e, 0] == v else pair[e, labels[u], x]
+            second = min(second, max(cost, least))
+            if cost < least:
+                best, least = x, cost
+        labels[v] = best
+        more = min(more, second - least)
+    return int(more)
