@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.compiled import at_once, njit
+from dpgraph.compiled import at_once, njit, worth_compiling
 from dpgraph.typing import FloatArray, IntArray
 
-#: Entries that a row is taken to have: whether a loop is compiled depends on public numbers.
-_TYPICAL = 16.0
+#: Entries that a row is taken to have: whether a loop is compiled depends on public numbers. Numpy takes such a part of
+#: a step of Python for one.
+_TYPICAL, _OF_NUMPY = 16.0, 1 / 8
 #: Rows of a matrix whose entries are counted at a time.
 _AT_A_TIME = 2**14
 
@@ -34,15 +35,38 @@ def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -
     """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
     found = np.zeros((rows.starts.size, X.shape[1]))
     whole = np.ascontiguousarray(X, dtype=np.float64)
-    at_once(_add_products, _TYPICAL * found.size)(*rows, whole, float(centre), found)
+    if worth_compiling(_add_products, _TYPICAL * _OF_NUMPY * found.size):
+        _add_products(*rows, whole, float(centre), found)
+        return found
+    owners, columns, weights = _entries(rows)
+    near = whole[columns]
+    for c in range(near.shape[1]):
+        found[:, c] = np.bincount(owners, weights * near[:, c], len(found))
+    if centre:
+        found -= centre * np.bincount(owners, weights * near.any(axis=1), len(found))[:, None]
     return found
 
 
 def row_counts(rows: SomeRows, labels: NDArray[np.integer], count: int) -> FloatArray:
     """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
-    found = np.zeros((rows.starts.size, count))
-    at_once(_add_counts, _TYPICAL * rows.starts.size)(*rows, labels.astype(np.int32, copy=False), found)
-    return found
+    size = rows.starts.size
+    if worth_compiling(_add_counts, _TYPICAL * _OF_NUMPY * size):
+        found = np.zeros((size, count))
+        _add_counts(*rows, labels.astype(np.int32, copy=False), found)
+        return found
+    owners, columns, weights = _entries(rows)
+    seen = labels[columns]
+    member = seen >= 0
+    counts = np.bincount((owners * count + seen)[member], (weights * member)[member], size * count)
+    return np.asarray(counts, dtype=np.float64).reshape(size, count)
+
+
+def _entries(rows: SomeRows) -> tuple[IntArray, NDArray[np.integer], FloatArray]:
+    """The row, counted from 0, and the column of each entry of these rows, and their weights, or the one of all."""
+    sizes = rows.ends - rows.starts
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    places = np.arange(owners.size) + np.repeat(rows.starts - np.cumsum(sizes) + sizes, sizes)
+    return owners, rows.columns[places], rows.weights[places] if rows.weights.size > 1 else rows.weights
 
 
 def copy_rows(rows: SomeRows, places: IntArray, columns: NDArray[np.integer], weights: FloatArray) -> None:
