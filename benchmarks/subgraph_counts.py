@@ -168,6 +168,7 @@ def kinds(seed):
         yield name, dpgraph.datasets.load(name)
     yield "preferential attachment", nx.barabasi_albert_graph(3000, 10, seed=seed)
     yield "preferential attachment, triads", nx.powerlaw_cluster_graph(3000, 10, 0.4, seed=seed)
+    yield "even degrees", nx.connected_caveman_graph(30, 25)
     yield "small world", nx.watts_strogatz_graph(2000, 12, 0.1, seed=seed)
     yield "communities", nx.planted_partition_graph(10, 120, 0.4, 0.02, seed=seed)
 
@@ -179,20 +180,20 @@ def intervals(seed, runs):
         "",
         f"Per cent of {runs} releases by the ladder in which the 95 % interval holds the exact transitivity, and",
         f"its half-width (of {WIDE}) over the median error: 4.3 for Laplace noise of a known scale. For 4-cliques",
-        f"the per cent is a mean over {FEW} releases of both widths, each of which is exact. Before them, the width",
+        f"and 3-stars the per cent is a mean over {FEW} releases of both widths, each exact. Before them, the width",
         "c_0 of the count over its floor: where it is below 2, the released width is mostly noise.",
         "",
         "| graph | epsilon | width of triangles | transitivity held | half-width | width of 4-cliques | 4-cliques held "
-        "| half-width |",
-        "|" + " --- |" * 8,
+        "| half-width | width of 3-stars | 3-stars held | half-width |",
+        "|" + " --- |" * 11,
     ]
     for name, graph in kinds(seed):
         exact = subgraphs_of(open_graph(graph).read())
-        frozen = {pattern: _Frozen(exact, pattern) for pattern in ("triangle", "wedge", "4-clique")}
+        frozen = {pattern: _Frozen(exact, pattern) for pattern in ("triangle", "wedge", "4-clique", "3-star")}
         for epsilon in (0.5, 1.0, 4.0):
             cells = [
                 f"{_over_floor(frozen[patterns[0]], epsilon / len(patterns)):.1f} | {held:.1f} | {wide:.1f}"
-                for patterns in (("triangle", "wedge"), ("4-clique",))
+                for patterns in (("triangle", "wedge"), ("4-clique",), ("3-star",))
                 for held, wide in [_held(frozen, patterns, epsilon, runs)]
             ]
             lines.append(f"| {name} | {epsilon:g} | {' | '.join(cells)} |")

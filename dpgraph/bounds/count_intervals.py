@@ -1,14 +1,9 @@
 r"""Intervals of released counts, and of quotients of two, from the public laws of their noise.
 
 The noise of a ladder and of smooth sensitivity depends on widths c that are private. They were released as well, by
-ladders, as C. Each width is the larger of a floor and of a number u of which little is known: any u above the floor is
-as likely as any other, and three times the density counts below it. So widths have a law given C, in proportion to the
-probability of C at c, and noise given C is a mean over this law. An interval holds what this noise exceeds with the
-probability that is asked for.
-
-Where nothing is at the floor, c is a location and C one with noise of a known law, so that the interval is exact in
-repeated releases too, as far as the noise of the count is in proportion to c. What this leaves is in
-docs/counts-theory.md, "Intervals".
+ladders, as C. Each is the larger of a floor and of a number of which little is known: widths have a law given C, and
+noise given C is a mean over it. An interval holds what this noise exceeds with the probability that is asked for. The
+law, and how often intervals hold for a given graph: docs/counts-theory.md, "Intervals".
 """
 
 import math
@@ -17,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgraph.bounds.ladder import RATE_BITS, local_growth, smooth_scales
+from dpgraph.bounds.ladder import RATE_BITS, smooth_scales
 from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray
 
@@ -37,9 +32,8 @@ _ROUNDING = 1e-9
 _HALVINGS, _BELOW = 20, 1 - 1e-9
 #: Newton's steps to a rung, at most, and the last one.
 _NEWTON, _CLOSE = 60, 1e-6
-#: Rungs beyond this many times 1/g weigh nothing.
-_FAR = 80.0
-_MOST_RUNGS = 20_000
+#: Rungs beyond this many times 1/g weigh nothing; numbers at which tails are computed for a standard deviation.
+_FAR, _POINTS = 80.0, 5_000
 
 
 class Widths(NamedTuple):
@@ -51,13 +45,14 @@ class Widths(NamedTuple):
 
 def standard_deviation(noise: Noise) -> float:
     """Standard deviation of a law as :attr:`dpgraph.PrivateCounts.noise` states it, at the released widths."""
-    if noise["law"] == "ladder":
-        probabilities, ends = _rungs(noise["widths"], noise["exponents"][0])
-        inner = np.concatenate([[0.0], ends[:-1]])
-        # The mean square of the integers inner + 1, ..., ends; rung 0 is 0 alone.
-        squares = (2 * (inner**2 + inner * ends + ends**2) + 3 * (inner + ends) + (ends > 0)) / 6
-        return math.sqrt(float(probabilities @ squares))
-    return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
+    if noise["law"] != "ladder":
+        return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
+    widths = np.array([[*noise["widths"], 0, 0][:3]], dtype=np.float64).T
+    far = float(rung_ends(widths, np.array([_FAR * 2.0**RATE_BITS / noise["exponents"][0]]))[0])
+    # E K^2 is the sum of (2 h + 1) P[abs(K) > h]; the tails of an interval of h are about the mean of the outer ones.
+    ends = np.append(0.0, np.unique(np.floor(np.geomspace(1.0, far + 2, _POINTS))))
+    beyond = (tails(noise, Widths(widths, np.ones(1)), h) for h in (ends[:-1], ends[1:] - 1))
+    return math.sqrt(float(np.diff(ends**2) @ sum(beyond)) / 2)
 
 
 def half_width(noise: Noise, miss: float) -> float:
@@ -182,14 +177,14 @@ def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:
 def likely_widths(noise: Noise) -> Widths:
     """Widths on a grid from their floor on, the last one first: how likely what was released makes each of them."""
     values, weights = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
-    floor = noise.get("floor", 1)  # results of older files do not say it, nor whether c_0 <= c_1^2
+    floor = noise.get("floor", 1)  # results of older files do not say it, nor the limits of c_0
     for j in reversed(range(len(noise.get("exponents", ())) - 1)):
         rate = noise["exponents"][j + 1] / 2.0**RATE_BITS
-        released, least = noise["widths"][j], floor * noise["widths"][j + 1]
-        below_square = j == 0 and noise.get("below_square", False)
+        published = noise["widths"][j], floor * noise["widths"][j + 1]
         parts = [
-            _given((released, least), (floor * c[0], c[0] ** 2 if below_square else math.inf), c, rate, weight)
+            (own, weight * likely)
             for c, weight in zip(values.T, weights, strict=True)
+            for own, likely in [_given(published, floor, noise.get("of_square") if j == 0 else None, c, rate, power=j)]
         ]
         later = np.repeat(values[:2], [own.size for own, _ in parts], axis=1)
         values = np.vstack([np.concatenate([own for own, _ in parts]), later])
@@ -200,26 +195,32 @@ def likely_widths(noise: Noise) -> Widths:
 
 
 def _given(
-    published: tuple[int, int], limits: tuple[float, float], later: FloatArray, rate: float, weight: float
+    published: tuple[int, int], times: int, square: Sequence[float] | None, later: FloatArray, rate: float, power: int
 ) -> tuple[FloatArray, FloatArray]:
     """Widths from a floor on of which one was released with these later widths, and how likely they are.
 
-    `published` is what was released, or `least` where that is below it. `limits` are the floor, whose weight is that of
-    all numbers below it, and the largest width that is possible.
+    `published` is what was released, or `least` where that is below it. The floor, so many `times` the next width, has
+    the weight of all numbers below it; others are as likely as it is over them, to this power. A `square`
+    (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits them. Of two limits the upper one weighs like the floor.
     """
-    (released, least), (floor, most), following = published, limits, later[:, None]
+    (released, least), following, D = published, later[:, None], later[0]
+    floor, low, high = times * D, 0.0, math.inf
+    if square is not None:
+        low, high = square[0] * (D - 1) * (D - 2) * (times < D), max(square[1] * D * (D - 1), floor)
     reach = float(rung_ends(following, np.array([-math.log(_UNLIKELY) / rate]))[0])
     count = math.ceil(math.log(max(released + reach, floor + 1) / floor) / math.log(_STEP))
     ends = np.unique(np.floor(floor * _STEP ** np.arange(count + 1.0)))
-    own = np.append(floor, (ends[:-1] + ends[1:]) / 2)
-    prior = np.append(COUNTS.floor_weight * floor, np.where(own[1:] > most, _IMPOSSIBLE, 1.0) * np.diff(ends))
+    special = np.array([floor, high] if low > 0 and floor < high < ends[-1] else [floor])
+    own = np.append(special, (ends[:-1] + ends[1:]) / 2)
+    size = np.append(COUNTS.limit_weight * special, np.diff(ends)) * (floor / own) ** power
+    prior = np.where((low <= own) & (own <= high), size, _IMPOSSIBLE * size)
     above = own - released
     if released > least:
         likely = np.exp(-rate * (rungs_within(following, np.abs(above) - 1) + (above != 0)))
     else:  # the released one was this, or less
         beyond = _ladder_tails(following, rate, np.maximum(np.abs(above) - (above > 0), 0.0)[None, :])[0] / 2
         likely = np.where(above > 0, beyond, 1 - beyond) * _total(later, 1 / math.expm1(rate))
-    return own, weight * prior * likely / _total(later, 1 / math.expm1(rate))
+    return own, prior * likely / _total(later, 1 / math.expm1(rate))
 
 
 def _total(widths: FloatArray, y: float) -> FloatArray:
@@ -275,15 +276,3 @@ def rungs_within(widths: FloatArray, distances: FloatArray) -> FloatArray:
     k = np.floor(k)
     k += rung_ends(widths, k + 1) <= distances
     return np.asarray(np.maximum(k - (rung_ends(widths, k) > distances), 0.0))
-
-
-def _rungs(widths: Sequence[int], exponent: int) -> tuple[FloatArray, FloatArray]:
-    """Probability of rungs, and their ends; at a low rate one rung in many stands for its neighbours.
-
-    Rung k ends at sum_j c_j C(k, j + 1).
-    """
-    rate = exponent / 2.0**RATE_BITS
-    k = np.arange(0.0, _FAR / rate + 2, math.ceil(_FAR / rate / _MOST_RUNGS))
-    weights = 2 * local_growth(widths, k - 1) * np.exp(-rate * k)
-    weights[0] = 1 / max(k[1], 1)
-    return weights / weights.sum(), local_growth((0, *widths), k)

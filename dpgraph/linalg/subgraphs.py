@@ -19,8 +19,9 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2, "edge-degrees": 2}
 #: Those that are subgraphs.
 PATTERNS = tuple(ORDERS)[:-1]
-#: Those with c_0 <= c_1^2: two degrees d give d (d - 1) stars at most, A common neighbours A (A - 1)/2 edges.
-BELOW_SQUARE = ("3-star", "4-clique")
+#: a, b: a (c_1 - 1)(c_1 - 2) <= c_0 <= b c_1 (c_1 - 1), by stars at one and at two vertices of the largest degree, or
+#: by three times the edges among A vertices: cliques have these, and intervals are too short near the largest width.
+OF_SQUARE = {"3-star": (0.5, 1.0), "4-clique": (0.0, 1.5)}
 #: One over the unit of clustering coefficients.
 _CLUSTERING_UNIT = 2**30
 #: No kernel counts triangles of so few vertices.

@@ -14,7 +14,7 @@ from dpgraph.bounds import ladder
 from dpgraph.distributed.graph import DistributedGraph
 from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
-from dpgraph.linalg.subgraphs import BELOW_SQUARE, ORDERS, Subgraphs
+from dpgraph.linalg.subgraphs import OF_SQUARE, ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
 
@@ -88,7 +88,7 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
 
 def _law(name: str, pattern: str, call: Call, widths: tuple[int, ...], exponents: tuple[int, ...]) -> dict[str, Any]:
     law: dict[str, Any] = {"law": name, "widths": widths, "floor": _floor(call), "exponents": exponents}
-    return law | ({"below_square": True} if pattern in BELOW_SQUARE else {})
+    return law | ({"of_square": OF_SQUARE[pattern]} if pattern in OF_SQUARE else {})
 
 
 def _floor(call: Call) -> int:

@@ -13,7 +13,7 @@ import dpgraph
 from dpgraph.bounds import count_intervals, ladder
 from dpgraph.bounds.count_intervals import half_width, standard_deviation
 from dpgraph.compiled import Rows
-from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.linalg.subgraphs import OF_SQUARE, ORDERS, Subgraphs
 from dpgraph.privacy.exact_sampling import cauchy_offset, ladder_offset
 
 PATTERNS = tuple(ORDERS)
@@ -202,6 +202,21 @@ def test_intervals_hold_the_count_in_93_to_97_per_cent_whatever_its_width(epsilo
     held = {times: coverage(times * floor, epsilon) for times in (1, 2, 3, 5, 20)}
     assert all(0.93 <= found <= 0.97 for times, found in held.items() if times > 1), held
     assert held[1] <= (0.98 if floor > 2 else 0.996), held  # with a floor of 2 noise is a few whole numbers
+
+
+@pytest.mark.parametrize(("pattern", "at_most"), [("3-star", 1.0), ("4-clique", 0.5)])
+def test_intervals_hold_counts_of_even_degrees_and_of_cliques(pattern, at_most):
+    """Their width is the largest that the second one allows. What is published is drawn, and noise is summed."""
+    generator, floor, second, reach = np.random.default_rng(1), 8, 60, []
+    true = (round(at_most * second * (second - 1)), second, 1)
+    exponents = [ladder.rung_exponent(share, order, floor) for share, order in ((0.8, 2), (0.1, 1), (0.1, 0))]
+    for _ in range(40):
+        drawn = [true[j] + ladder_offset(true[j + 1 :], exponents[j + 1], generator) for j in range(2)]
+        law = {"law": "ladder", "widths": ladder.raised_widths((*drawn, 1), floor), "floor": floor}
+        reach.append(half_width(law | {"exponents": exponents, "of_square": OF_SQUARE[pattern]}, 0.05))
+    own = count_intervals.Widths(np.array([true], dtype=float).T, np.ones(1))
+    missed = count_intervals.tails({"law": "ladder", "exponents": exponents}, own, np.array(reach))
+    assert 0.91 <= 1 - missed.mean() <= 0.98
 
 
 def test_intervals_hold_the_exact_counts_as_often_as_they_say():
