@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,7 +40,8 @@ from dpgraph.problems.driver import (
     release,
 )
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
-from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
+from dpgraph.releases.answers import FlippedGraph, answer_noise, check_response, release_flipped_graph
+from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import (
     WeightEstimate,
@@ -97,10 +99,8 @@ def _by_response(
         between = BlockWeights.released(weights_between(expected, labels), 0.0)
         groups, _ = merge_labels(between, facts.resolution, least=facts.communities, most=facts.communities)
         labels = groups[labels]
-    weights = BlockWeights.released(
-        *release_block_weights(graph, labels, of_blocks, name="weights between communities")
-    )
-    return ReleasedCommunities(labels, weights, degrees)
+    weights = release_block_weights(graph, labels, of_blocks, name="weights between communities")
+    return ReleasedCommunities(labels, BlockWeights.released(*weights), degrees)
 
 
 def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
@@ -120,22 +120,19 @@ def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:
 COMMUNITY_STRATEGIES = Registry(
     "communities",
     Strategy("bounded-iterates", BoundedIterates, pure=True, run=_by_sweeps),
-    Strategy(
-        "randomized-response",
-        RandomizedResponse,
-        pure=True,
-        run=_by_response,
-        check=_check_response,
-    ),
+    Strategy("randomized-response", RandomizedResponse, pure=True, run=_by_response, check=_check_response),
 )
 _MAIN_SHARE = 1 - TOTAL_SHARE
+#: For triangles, which say whether communities stand out of answers; their eigenvalue squared over that of noise.
+_TRIANGLE_SHARE, _STAND_OUT = 0.05, 1.2
 
 
 def choose(facts: Facts) -> Any:
     """What "auto" takes, or by which released numbers it is chosen: sweeps begin with many labels and merge them.
 
-    Vertices of many edges begin communities in sweeps, so that randomised response may have more noise where degrees
-    are even. That is asked where the average degree does not decide.
+    Vertices of many edges begin communities in sweeps. Where all degrees are about d there are none: answers may have
+    more noise, and any if communities stand out, their eigenvalue x being above s sqrt(n), s^2 the noise on a pair.
+    Equal ones of m vertices have r^2 = (6 T - d^3)/n = x^3/m, T triangles; x <= min(m, d), so r <= x, and x^2 is r d.
     """
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
     counted = COMMUNITIES.least_labels, ANSWER_RULE.even_communities
@@ -144,9 +141,16 @@ def choose(facts: Facts) -> Any:
         return uneven
 
     def by_average(total: WeightEstimate) -> Any:
-        if (choice := uneven.then(total)) == even.then(total):
+        degree = min(max(2 * total.value / facts.n / facts.max_weight, 0.0), facts.n - 1.0)
+        noise = _STAND_OUT * facts.n * answer_noise(epsilon) ** 2
+        if (choice := uneven.then(total)) == even.then(total) and (choice == RESPONSE or degree**2 < noise):
             return choice
-        return Undecided("evenness of degrees", lambda excess: SWEEPS if excess > 0 else RESPONSE, _ask_evenness)
+
+        def by_triangles(count: int) -> str:
+            return RESPONSE if degree * math.sqrt(max(6 * count - degree**3, 0.0) / facts.n) >= noise else SWEEPS
+
+        if_even = RESPONSE if even.then(total) == RESPONSE else Undecided("triangles", by_triangles, _ask_triangles)
+        return Undecided("evenness of degrees", lambda excess: SWEEPS if excess > 0 else if_even, _ask_evenness)
 
     return Undecided(uneven.question, by_average)
 
@@ -154,6 +158,11 @@ def choose(facts: Facts) -> Any:
 def _ask_evenness(graph: Graph, call: Call, known: Any) -> tuple[float, Call, Any]:
     question, rest = call.split(TOTAL_SHARE, 1 - TOTAL_SHARE)
     return release_degree_excess(graph, COMMON.uneven, question), rest, known
+
+
+def _ask_triangles(graph: Graph, call: Call, known: Any) -> tuple[int, Call, Any]:
+    question, rest = call.split(_TRIANGLE_SHARE, 1 - _TRIANGLE_SHARE)
+    return release_by_ladder(subgraphs_of(graph), "triangle", question).value, rest, known
 
 
 def release_with_edges(
@@ -226,8 +235,8 @@ def private_communities(  # noqa: PLR0913
             answers, by their modularity. For small graphs and a large epsilon: at most 5e7 false answers.
         ``"auto"``
             A public rule, by n, epsilon and the released average degree: randomized response where the noise of all
-            pairs at a vertex has at most 1.2 times the variance of its edges, or 4.2 times where degrees are even,
-            which is released if it decides. ``result.mechanism`` names the choice.
+            pairs at a vertex has at most 1.2 times the variance of its edges; where degrees are even, 4.2 times, or
+            triangles enough for communities to stand out, both released if they decide. ``result.mechanism`` names it.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
