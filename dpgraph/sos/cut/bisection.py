@@ -154,9 +154,11 @@ def _balanced_relaxation(
         penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
         start = root.vectors if root.vectors.shape[1] > 1 else None  # a cut alone would stay one
-        root = _relaxed(penalised, rng, watch, tol=tol, start=start)
+        root = _relaxed(penalised, rng, watch, tol=tol, start=start, prove=False)
         if best[1] == 0.0 or _bound(root, penalty, largest) < _bound(best[2], best[1], largest):
             best = penalised, penalty, root
+    if best[2].certificate.kind == "guess":  # the best one alone is proven
+        best = *best[:2], _relaxed(best[0], rng, watch, tol=tol, start=best[2].vectors)
     return best
 
 

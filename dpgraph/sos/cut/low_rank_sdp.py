@@ -44,12 +44,14 @@ def solve_low_rank(
     max_sweeps: int | None = None,
     start: FloatArray | None = None,
     deadline: float = math.inf,
+    prove: bool = True,
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
 
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices, 1e-4 up
     to 20,000, and above in proportion to their number, 5e-3 at a million. Or after `max_sweeps`, by default 20/tol and
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
+    Unless it is to `prove` its bound, that may be a guess, of this kind.
     A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
     """
     n = objective.n_vertices
@@ -83,7 +85,7 @@ def solve_low_rank(
         out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= deadline
         if gain > threshold * scale and not out_of_sweeps:
             continue
-        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline)
+        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove)
         if certificate is not None:
             converged = certificate.bound - value <= 1.01 * tol * scale
             return LowRankSolution(V, value, certificate, sweeps, converged)
