@@ -113,6 +113,13 @@ def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_
         list(replayed_communities())
 
 
+def test_triangles_that_choose_randomised_response_for_communities_are_paid_for():
+    ring = nx.ring_of_cliques(28, 20)
+    graphs = [nx.to_scipy_sparse_array(G, format="csr") for G in (ring, nx.restricted_view(ring, [], [(0, 1)]))]
+    loss = replay(*(lambda rng, A=A: dpgraph.private_communities(A, epsilon=2.0, rng=rng) for A in graphs), 0)
+    assert {"triangle count", "adjacency bits"} <= set(loss.lines)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_the_same_holds_for_all_neighbours_of_the_family(entry):
