@@ -50,9 +50,26 @@ def test_planted_cuts_are_found(degree, mechanism, epsilon, least):
     assert mean_fraction(A, runs=1, mechanism=mechanism, epsilon=epsilon) >= least
 
 
+REAL = [
+    ("wiki-Vote", 1.0, 0.64),
+    ("wiki-Vote", 4.0, 0.71),
+    ("email-Eu-core", 1.0, 0.55),
+    ("email-Eu-core", 4.0, 0.59),
+    ("ego-Facebook", 4.0, 0.55),
+    ("fb100-Harvard1", 1.0, 0.527),
+]
+
+
 @pytest.mark.graphs
 def test_email_network_is_cut_above_the_target(graphs_dir):
     assert mean_fraction(real(graphs_dir, "email-Eu-core"), runs=5, mechanism="bounded-iterates", epsilon=4.0) >= 0.59
+
+
+@pytest.mark.slow
+@pytest.mark.graphs
+@each("name, epsilon, least", REAL, parts=2)
+def test_real_graphs_are_cut_above_the_target(graphs_dir, name, epsilon, least):
+    assert mean_fraction(real(graphs_dir, name), runs=8, mechanism="bounded-iterates", epsilon=epsilon) >= least
 
 
 @each("mechanism", ["gaussian", "randomized-response", "noisy-power", "coherence", "auto"], parts=2)

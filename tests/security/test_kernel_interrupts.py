@@ -1,5 +1,6 @@
 """Ctrl-C inside compiled kernels: it arrives as KeyboardInterrupt, soon, and ends the threads that computed."""
 
+import random
 import signal
 import threading
 import time
@@ -178,3 +179,12 @@ def test_a_process_obeys_ctrl_c():
     said, soon, errors = interrupted(1.0)
     assert (said, errors) == ("interrupted\n", "")
     assert soon < SOON
+
+
+@pytest.mark.slow
+def test_a_process_obeys_ctrl_c_at_any_moment():
+    moments = random.Random(0)
+    for _ in range(30):
+        said, soon, errors = interrupted(moments.uniform(0.0, 20.0))
+        assert (said, errors) == ("interrupted\n", "")
+        assert soon < SOON

@@ -8,4 +8,8 @@ Modules, in the order in which a trial passes them:
 * :mod:`hooks`: the only module that reaches into the package: what receives noise, as it receives it;
 * :mod:`trial`: draw on G, force on G', and compare line by line and by likelihood ratios;
 * :mod:`search`: random restarts and hill climbing; ``python -m tests.privacy.attack`` prints the table;
+* :mod:`stability_attack`: the number of steps of the stability test, attacked directly on recorded states and plans;
+* :mod:`registry_attack`: the same search from the inputs of ``tests/privacy/registry.py``, and the order of debit and
+  reading;
+* :mod:`mutants`: the harness under a planted fault.
 """

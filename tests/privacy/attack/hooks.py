@@ -12,6 +12,7 @@ Touch points
 2. ``NoiseSource._laplace`` and :data:`COINS`: draws of discrete Laplace noise, and coins.
 3. ``NoiseSource.flipped_pairs`` and ``NoiseSource.noisy_best``: laws of answers that are no sums.
 4. :data:`CERTIFICATE`: the function that relies on a failure probability.
+5. :data:`STEPS`: the function that computes the number of steps of the stability test.
 
 Everything else comes through ``open_doors`` and ``RecordingSource`` of the replay. When an implementation moves, change
 the lines below and nothing else of the attack.
@@ -66,6 +67,7 @@ SUMS = (
 )
 COINS = ("dpgraph.privacy.noise", "coins")
 CERTIFICATE = ("dpgraph.linalg.eigen", "_largest_value")
+STEPS = ("dpgraph.releases.eigenspaces.stability_test", "steps_to_exit")
 
 #: Steps of the grid by which an output that was drawn on G is sought on G'.
 _NEARBY = (0, -1, 1, -2, 2, -3, 3)
@@ -156,6 +158,7 @@ class AttackSource(RecordingSource):
     def __init__(self, seed: int, replayed: AttackSource | None = None) -> None:
         super().__init__(seed, replayed=replayed)
         self.sums: list[Sum | None] = []
+        self.steps: list[tuple[Any, ...]] = []
         #: Of each certificate that was relied on: the object (kept, so that its id stays its own) and its failure.
         self.failures: dict[int, tuple[Any, float]] = {}
         self.unattainable: list[int] = []
@@ -263,6 +266,7 @@ def open_taps(patch: pytest.MonkeyPatch) -> None:
         _tap(patch, touch)
     open_doors(patch)
     _record(patch, *CERTIFICATE, _saw_certificate)
+    _record(patch, *STEPS, _saw_steps)
     _record(patch, *COINS, _saw_coins)
 
 
@@ -363,6 +367,10 @@ def _saw_certificate(source: AttackSource, _function: Any, call: Any, _result: A
 
 def _saw_coins(source: AttackSource, _function: Any, call: Any, result: np.ndarray) -> None:
     source.saw_coins(call[0][0], result)
+
+
+def _saw_steps(source: AttackSource, function: Any, call: Any, result: float) -> None:
+    source.steps.append((function, call, result))
 
 
 def change_of(source: AttackSource, copy: AttackSource, number: int) -> np.ndarray:

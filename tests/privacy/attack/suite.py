@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from tests.privacy.attack.mutants import DRAWN, STABILITY, named_target, planned_target
+from tests.privacy.attack.registry_attack import REGISTRY
 from tests.privacy.attack.search import Attack, attack
-from tests.privacy.attack.targets import target, targets
+from tests.privacy.attack.targets import targets
 
 HEADER = "| function | line | worst ratio | knobs | trials |\n| --- | --- | --- | --- | --- |"
 #: How much longer than others a target is searched: those with many steps, mechanisms and knobs.
@@ -18,6 +20,9 @@ _WEIGHTS = {
     "private_max_bisection": 2.0,
     "private_degrees, large": 1.0,
     "private_max_k_cut": 2.0,
+    STABILITY: 8.0,
+    DRAWN: 8.0,
+    REGISTRY: 12.0,
 }
 #: Trials of the quick version are a third of these: about as many as run in a sixth of a second.
 _QUICK = {
@@ -52,6 +57,9 @@ _QUICK = {
     "adjacency_spectrum": 100,
     "laplacian_spectrum": 100,
     "private_spectrum, certified": 3,
+    STABILITY: 4,
+    DRAWN: 4,
+    REGISTRY: 40,
 }
 _QUICK_OTHERS = 120
 #: One function answers these calls of networkx, with the same knobs:
@@ -69,14 +77,16 @@ _QUICK |= dict.fromkeys(_COMMUNITIES, _QUICK_OTHERS // len(_COMMUNITIES))
 
 def names() -> list[str]:
     """Names of all targets."""
-    return [t.name for t in targets()]
+    return [*(t.name for t in targets()), STABILITY, DRAWN, REGISTRY]
 
 
 def attack_quickly(name: str) -> Attack:
     """A fixed number of trials: the same search on every machine."""
     trials = (_QUICK.get(name, _QUICK_OTHERS) + 2) // 3
     seed = _COMMUNITIES.index(name) if name in _COMMUNITIES else 0
-    return attack(target(name), seed=seed, trials=trials)
+    if name == STABILITY:
+        return attack(planned_target(seed, plans=3), seed=seed, trials=trials)
+    return attack(named_target(name), seed=seed, trials=trials)
 
 
 def share_of(name: str, chosen: Sequence[str]) -> float:
@@ -87,4 +97,8 @@ def share_of(name: str, chosen: Sequence[str]) -> float:
 def attack_all(chosen: Sequence[str], *, seconds: float, seed: int = 0) -> Iterator[Attack]:
     """Each target for its share of the processor time."""
     for name in chosen:
-        yield attack(target(name), seed=seed, seconds=seconds * share_of(name, chosen))
+        share = seconds * share_of(name, chosen)
+        if name == STABILITY:
+            yield attack(planned_target(seed, seconds=share / 4), seed=seed, seconds=share * 3 / 4)
+        else:
+            yield attack(named_target(name), seed=seed, seconds=share)
