@@ -123,8 +123,6 @@ COMMUNITY_STRATEGIES = Registry(
     Strategy("randomized-response", RandomizedResponse, pure=True, run=_by_response, check=_check_response),
 )
 _MAIN_SHARE = 1 - TOTAL_SHARE
-#: For triangles, which say whether communities stand out of answers; their eigenvalue squared over that of noise.
-_TRIANGLE_SHARE, _STAND_OUT = 0.05, 1.2
 
 
 def choose(facts: Facts) -> Any:
@@ -142,7 +140,7 @@ def choose(facts: Facts) -> Any:
 
     def by_average(total: WeightEstimate) -> Any:
         degree = min(max(2 * total.value / facts.n / facts.max_weight, 0.0), facts.n - 1.0)
-        noise = _STAND_OUT * facts.n * answer_noise(epsilon) ** 2
+        noise = ANSWER_RULE.edges_per_noise * facts.n * answer_noise(epsilon) ** 2
         if (choice := uneven.then(total)) == even.then(total) and (choice == RESPONSE or degree**2 < noise):
             return choice
 
@@ -161,7 +159,7 @@ def _ask_evenness(graph: Graph, call: Call, known: Any) -> tuple[float, Call, An
 
 
 def _ask_triangles(graph: Graph, call: Call, known: Any) -> tuple[int, Call, Any]:
-    question, rest = call.split(_TRIANGLE_SHARE, 1 - _TRIANGLE_SHARE)
+    question, rest = call.split(COMMON.share, 1 - COMMON.share)
     return release_by_ladder(subgraphs_of(graph), "triangle", question).value, rest, known
 
 
