@@ -38,6 +38,7 @@ _WEAK = 8.0
 _WORDS = (
     ("total weight", "number of connections, to plan with"),
     ("degrees", "connections of each node"),
+    ("excess of degrees", "how unequal nodes are in their connections"),
     ("adjacency bits", "randomised yes or no about pairs of nodes"),
     (r"labels, sweep (\d+)", r"who belongs to which group, round \1"),
     ("labels, core", "who belongs to which group, nodes of many connections"),
