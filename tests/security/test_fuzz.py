@@ -144,6 +144,13 @@ def test_a_file_beyond_the_stated_limit_is_refused_and_a_higher_limit_accepts_it
     assert "must be a number" in refusal(path)
 
 
+@each("cut", [1, 2, 10, 50, -9, -1], parts=2)
+def test_a_truncated_gzip_file_is_an_error_and_never_a_smaller_graph(tmp_path, cut):
+    path = tmp_path / "graph.txt.gz"
+    path.write_bytes(gzip.compress(b"".join(b"%d %d\n" % (i, i + 1) for i in range(500)))[:cut])
+    assert "truncated" in refusal(path) or "text" in refusal(path) or "vertex" in refusal(path)
+
+
 @each(
     "options, digits",
     list(

@@ -45,7 +45,39 @@ def test_a_long_double_is_spent_as_the_double_next_to_it():
 
 
 # --- tables of edges --------------------------------------------------------------------------------------------------
+
+CALLS = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"]})
 LISTS = pd.DataFrame({"a": [[1], [2]], "b": [[2], [3]]})
+TABLES = {
+    "a series": (CALLS["a"], {}, "DataFrame"),
+    "None": (None, {}, "DataFrame"),
+    "a column of neither end twice": (
+        CALLS.assign(w=1.0, v=2.0).rename(columns={"v": "w"}),
+        {},
+        "need different names",
+    ),
+    "one column twice": (CALLS.iloc[:, [0, 0, 1]], {}, "one column 'a'"),
+    "a list of columns": (CALLS, {"source": ["a"]}, "one column"),
+    "levels of columns": (
+        CALLS.set_axis(pd.MultiIndex.from_product([["a", "b"], ["1"]])[:2], axis=1),
+        {},
+        "one column",
+    ),
+    "vertices that are lists": (CALLS, {"nodes": [[1], [2]]}, "hashable"),
+    "a number of vertices that is none": (CALLS, {"nodes": 3.5}, "iterable"),
+    "too many vertices": (CALLS, {"nodes": 2**31 - 1}, "DPGRAPH_MEMORY"),
+    "NaN as a vertex": (CALLS, {"nodes": ["x", float("nan")]}, "missing"),
+    "None as a vertex": (CALLS, {"nodes": ["x", None]}, "missing"),
+    "NaT as a vertex": (CALLS, {"nodes": ["x", pd.NaT]}, "missing"),
+}
+
+
+@each("case", TABLES, parts=2)
+def test_a_bad_declaration_of_a_table_is_named(case, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
+    frame, options, words = TABLES[case]
+    with pytest.raises(InvalidParameterError, match=words):
+        edge_frame(frame, **{"nodes": "frame", "source": "a", "target": "b"} | options)
 
 
 @each("nodes", ["frame", [1, 2]], parts=2)

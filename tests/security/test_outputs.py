@@ -307,6 +307,15 @@ def test_what_ends_a_command_after_the_debit_says_so(name, error, monkeypatch, c
     assert "secret" not in out + err
 
 
+def test_a_name_that_is_no_formula_is_drawn_and_everything_is_published(tmp_path, capsys, graph):
+    """The case that was reported: matplotlib parsed the title, and a paid result was lost."""
+    odd = graph.with_name("x_$^$.txt")
+    graph.rename(odd)
+    assert main(["degree-distribution", str(odd), *BUDGET, "--plot", str(tmp_path / "p.png")]) == 0
+    assert "total: epsilon = 1" in capsys.readouterr().out
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_warning_that_is_made_an_error_loses_no_result(tmp_path, capsys, graph):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
