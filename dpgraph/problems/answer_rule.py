@@ -33,6 +33,11 @@ def response_wins(n: int, epsilon: float, degree: float, labels: int, *, most_an
     return degree * (labels - 1) >= ANSWER_RULE.edges_per_noise * (n - 1) * answer_noise(epsilon) ** 2
 
 
+def average_degree(facts: Facts, total: Any) -> float:
+    """In edges, by the released total weight."""
+    return float(2 * total.value / facts.n / facts.max_weight)
+
+
 def response_or_sweeps(facts: Facts, epsilon: float, labels: int, *, most_answers: float = math.inf) -> Any:
     """The strategy that "auto" takes, or by which released degree it is chosen; both of them are pure.
 
@@ -43,8 +48,7 @@ def response_or_sweeps(facts: Facts, epsilon: float, labels: int, *, most_answer
         return SWEEPS
 
     def by_average(total: Any) -> str:
-        average = 2 * total.value / facts.n / facts.max_weight
-        wins = response_wins(facts.n, epsilon, average, labels, most_answers=most_answers)
+        wins = response_wins(facts.n, epsilon, average_degree(facts, total), labels, most_answers=most_answers)
         return RESPONSE if wins else SWEEPS
 
     return Undecided("average degree, in edges", by_average)  # the defaults of either, which are within all limits

@@ -27,7 +27,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, response_or_sweeps
+from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, average_degree, response_or_sweeps, response_wins
 from dpgraph.problems.driver import (
     TOTAL_SHARE,
     Asked,
@@ -40,7 +40,7 @@ from dpgraph.problems.driver import (
     release,
 )
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
-from dpgraph.releases.answers import FlippedGraph, answer_noise, check_response, release_flipped_graph
+from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import (
@@ -129,8 +129,9 @@ def choose(facts: Facts) -> Any:
     """What "auto" takes, or by which released numbers it is chosen: sweeps begin with many labels and merge them.
 
     Vertices of many edges begin communities in sweeps. Where all degrees are about d there are none: answers may have
-    more noise, and any if communities stand out, their eigenvalue x being above s sqrt(n), s^2 the noise on a pair.
-    Equal ones of m vertices have r^2 = (6 T - d^3)/n = x^3/m, T triangles; x <= min(m, d), so r <= x, and x^2 is r d.
+    more noise, and any if communities stand out, their eigenvalue x being above s sqrt(n), s^2 the noise on a pair; x^2
+    has to be what the degree of two labels has to be. Equal ones of m vertices have r^2 = (6 T - d^3)/n = x^3/m, T
+    triangles; x <= min(m, d), so r <= x, and x^2 is r d.
     """
     epsilon = facts.epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)
     counted = COMMUNITIES.least_labels, ANSWER_RULE.even_communities
@@ -138,16 +139,21 @@ def choose(facts: Facts) -> Any:
     if isinstance(uneven, str):
         return uneven
 
+    def stand_out(squared: float) -> bool:
+        return response_wins(facts.n, epsilon, squared, 2)
+
     def by_average(total: WeightEstimate) -> Any:
-        degree = min(max(2 * total.value / facts.n / facts.max_weight, 0.0), facts.n - 1.0)
-        noise = ANSWER_RULE.edges_per_noise * facts.n * answer_noise(epsilon) ** 2
-        if (choice := uneven.then(total)) == even.then(total) and (choice == RESPONSE or degree**2 < noise):
-            return choice
+        if uneven.then(total) == RESPONSE:
+            return RESPONSE
+        degree, if_even = min(max(average_degree(facts, total), 0.0), facts.n - 1.0), even.then(total)
 
         def by_triangles(count: int) -> str:
-            return RESPONSE if degree * math.sqrt(max(6 * count - degree**3, 0.0) / facts.n) >= noise else SWEEPS
+            return RESPONSE if stand_out(degree * math.sqrt(max(6 * count - degree**3, 0.0) / facts.n)) else SWEEPS
 
-        if_even = RESPONSE if even.then(total) == RESPONSE else Undecided("triangles", by_triangles, _ask_triangles)
+        if if_even == SWEEPS:
+            if not stand_out(degree**2):
+                return SWEEPS
+            if_even = Undecided("triangles", by_triangles, _ask_triangles)
         return Undecided("evenness of degrees", lambda excess: SWEEPS if excess > 0 else if_even, _ask_evenness)
 
     return Undecided(uneven.question, by_average)

@@ -44,14 +44,13 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
     rounds = min(1 + again, DENSEST.most_rounds)
     degrees, counts, weight = call.split(DENSEST.degree_share, 1 - DENSEST.degree_share - COMMON.share, COMMON.share)
     score = release_degrees(graph, degrees).value
-    most, best, edges, density = -math.inf, np.arange(0), np.zeros(0), 0.0
+    most, best, density, edges = -math.inf, np.arange(0), 0.0, np.zeros(0)
     for number in range(1, rounds + 1):
         order = np.argsort(-score, kind="stable")
         read = _release_round(graph, order, number, counts.equal_part(rounds))
-        surely, prefix = _best_prefix(order, read)
+        surely, prefix, mean = _best_prefix(order, read)
         if surely > most:
-            most, best, edges = surely, prefix, _edges_inside(prefix, read, score) / read.std
-            density = float((read.value[prefix] / read.std).sum()) / prefix.size
+            most, best, density, edges = surely, prefix, mean, _edges_inside(prefix, read, score) / read.std
         score[order] = _edges_inside(order, read, score)
     chosen = _without_the_loose(best, edges, density)
     inside = np.zeros(graph.n_vertices, dtype=bool)
@@ -80,8 +79,8 @@ def to_earlier(graph: Graph, order: IntArray) -> FloatArray:
     return np.asarray(counted[place], dtype=np.float64)
 
 
-def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray]:
-    """The prefix of an order whose density is surely largest, and a lower bound on that, less the noise of all.
+def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray, float]:
+    """A lower bound on a density, less the noise of all, the prefix where it is largest, and its noisy density.
 
     The noisy numbers of a prefix of k add up to the weight inside. Laplace noise of scale b in them adds up to more
     than 2 b sqrt(k L) + b L with probability e^-L at most, as its log-moments are at most k b^2 x^2/(1 - b x). L = ln
@@ -91,7 +90,7 @@ def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray]:
     inside = np.cumsum(counts.value[order] / counts.std)
     surely = (inside - np.sqrt(2 * log * sizes) - log / math.sqrt(2)) / sizes
     best = int(surely.argmax())
-    return float(surely[best] * counts.std), order[: best + 1]
+    return float(surely[best] * counts.std), order[: best + 1], float(inside[best] / sizes[best])
 
 
 def _without_the_loose(prefix: IntArray, edges: FloatArray, density: float) -> IntArray:

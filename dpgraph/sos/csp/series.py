@@ -59,22 +59,16 @@ def _eliminate(  # noqa: PLR0913
     become one, the first keeps the best labels of the variable in place of its entries, and what others cost more.
     """
     n, q, m = len(single), single.shape[1], len(ends)
-    size, behind, count = edges.shape[1], 2 * n, 0
+    behind, count = 2 * n, 0
     found, other, lengths = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
     for e in range(m):
         for side in range(2):
             v = ends[e, side]
             near[behind + 2 * e + side], near[n + v] = near[n + v], 2 * e + side
-        key = min(ends[e, 0], ends[e, 1]) * n + max(ends[e, 0], ends[e, 1])
-        slot = key % size
-        while edges[0, slot] >= 0:
-            slot = (slot + 1) % size
+        slot, key = _slot(edges, ends[e, 0], ends[e, 1], n)
         edges[0, slot], edges[1, slot] = key, e
     for v in range(n - 1, -1, -1):
-        if near[v] <= 2:
-            k = 1 if near[v] == 2 else 0
-            waiting[k, lengths[k]] = v
-            lengths[k] += 1
+        _wait(v, near, waiting, lengths)
     while lengths[0] + lengths[1] > 0 and not stop[0]:
         k = 0 if lengths[0] > 0 else 1
         lengths[k] -= 1
@@ -107,19 +101,8 @@ def _eliminate(  # noqa: PLR0913
                 single[u, a] += least
         elif degree == 2:
             f, w = found[1], other[1]
-            for a in range(q):
-                for b in range(q):
-                    best, least, second = 0, _MOST, _MOST
-                    for x in range(q):
-                        cost = room[0, a, x] + room[1, b, x]
-                        second = min(second, max(cost, least))
-                        if cost < least:
-                            least, best = cost, x
-                    pair[e, a, b], pair[f, a, b] = best + q * min(second - least, _MOST_MORE), least
-            key = min(u, w) * n + max(u, w)
-            slot = key % size
-            while edges[0, slot] >= 0 and edges[0, slot] != key:
-                slot = (slot + 1) % size
+            _join(room, pair[e], pair[f])
+            slot, key = _slot(edges, u, w, n)
             if edges[0, slot] == key:
                 g, left[n + f] = edges[1, slot], 0
                 for a in range(q):
@@ -141,12 +124,42 @@ def _eliminate(  # noqa: PLR0913
                 near[behind + h], near[n + u] = near[n + u], h
                 degree = 0  # u and w have as many neighbours as before
         for k in range(degree):
-            u = other[k]
-            near[u] -= 1
-            if near[u] <= 2:
-                k_u = 1 if near[u] == 2 else 0
-                waiting[k_u, lengths[k_u]] = u
-                lengths[k_u] += 1
+            near[other[k]] -= 1
+            _wait(other[k], near, waiting, lengths)
+
+
+@njit(nogil=True)
+def _slot(edges: IntArray, u: int, w: int, n: int) -> tuple[int, int]:
+    """Where the table of two ends is found, or is to be, and the key of these."""
+    key = min(u, w) * n + max(u, w)
+    slot = key % edges.shape[1]
+    while edges[0, slot] >= 0 and edges[0, slot] != key:
+        slot = (slot + 1) % edges.shape[1]
+    return slot, key
+
+
+@njit(nogil=True)
+def _wait(v: int, near: IntArray, waiting: IntArray, lengths: IntArray) -> None:
+    """Let a variable of at most two neighbours wait, those of fewer by themselves."""
+    if near[v] <= 2:
+        k = 1 if near[v] == 2 else 0
+        waiting[k, lengths[k]] = v
+        lengths[k] += 1
+
+
+@njit(nogil=True)
+def _join(room: IntArray, chosen: IntArray, costs: IntArray) -> None:
+    """The best labels between two tables, with what others cost more, and the costs of the best."""
+    q = len(chosen)
+    for a in range(q):
+        for b in range(q):
+            best, least, second = 0, _MOST, _MOST
+            for x in range(q):
+                cost = room[0, a, x] + room[1, b, x]
+                second = min(second, max(cost, least))
+                if cost < least:
+                    least, best = cost, x
+            chosen[a, b], costs[a, b] = best + q * min(second - least, _MOST_MORE), least
 
 
 @njit(nogil=True)
