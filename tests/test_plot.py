@@ -132,6 +132,15 @@ def test_communities_are_drawn_with_the_released_weights_and_sizes(communities):
     assert first.startswith(PNG)
 
 
+def test_names_of_communities_stand_on_no_line():
+    graph = nx.planted_partition_graph(5, 60, 0.5, 0.03, seed=3)
+    axes = plot.plot_graph(dpgraph.private_communities(graph, epsilon=6.0, rng=0)).axes[0]
+    axes.figure.draw_without_rendering()
+    assert axes.lines
+    paths = [line.get_path().transformed(axes.transData) for line in axes.lines]
+    assert not any(path.intersects_bbox(name.get_window_extent()) for name in axes.texts for path in paths)
+
+
 def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(communities):
     names = ("labels", "nodes", "degrees", "block_weights", "privacy")
     sampled = nx.path_graph(180)

@@ -182,6 +182,11 @@ def centres_of(weights: FloatArray, radii: FloatArray) -> FloatArray:
     return np.asarray(places * max(1.0, (_NEAR * apart / distances).max()))
 
 
+def outer_sides(centres: FloatArray) -> FloatArray:
+    """On which side of its disc the name of each community stands, up 1, down -1: lines lead inwards."""
+    return np.where(centres[:, 1] > centres[:, 1].mean() - 1e-6, 1.0, -1.0)
+
+
 def in_discs(labels: IntArray, degrees: FloatArray) -> FloatArray:
     """Place of each vertex in the disc of its community: a sunflower, those of large degree in the middle."""
     places = np.zeros((labels.size, 2))
@@ -198,15 +203,15 @@ def _draw_discs(axes: Axes, centres: FloatArray, sizes: IntArray) -> None:
     from matplotlib.patches import Circle
 
     halo: Any = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    sides = outer_sides(centres)
     for k, (x, y) in enumerate(centres):
         radius = np.sqrt(sizes[k])
         for colour, alpha in (("white", 1.0), (_colour(k), 0.12)):  # lines end at the disc
             axes.add_patch(Circle((x, y), 1.04 * radius, facecolor=colour, alpha=alpha, linewidth=0, zorder=2))
         if sizes[k] >= sizes.sum() / 50:
-            text = f"{k}: {sizes[k]:,}"
-            axes.text(
-                x, y + 1.1 * radius, text, ha="center", va="bottom", fontsize=9, color=SIDES[0], bbox=halo, zorder=4
-            )
+            text, va = f"{k}: {sizes[k]:,}", "bottom" if sides[k] > 0 else "top"
+            y += 1.1 * sides[k] * radius
+            axes.text(x, y, text, ha="center", va=va, fontsize=9, color=SIDES[0], bbox=halo, zorder=4)
 
 
 def _draw_vertices(axes: Axes, places: FloatArray, labels: IntArray, degrees: FloatArray, share: float) -> None:

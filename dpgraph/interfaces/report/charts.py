@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dpgraph.interfaces.report.facts import LEVEL
-from dpgraph.plot.communities import centres_of, clear_ties, in_discs
+from dpgraph.plot.communities import centres_of, clear_ties, in_discs, outer_sides
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.results.degrees import PrivateDegreeDistribution
 from dpgraph.typing import FloatArray
@@ -30,9 +30,9 @@ def community_map(found: PrivateCommunities) -> str:
     centres = centres_of(weights, radii)
     places = centres[found.labels] + in_discs(found.labels, found.degrees)
     low, high = (centres - radii[:, None]).min(axis=0), (centres + radii[:, None]).max(axis=0)
-    scale = min((_WIDE - 12) / (high - low)[0], (_HIGHEST - 30) / (high - low)[1], 26.0)
-    tall = scale * (high - low)[1] + 30
-    middle = np.array([_WIDE, tall + 18]) / 2
+    scale = min((_WIDE - 12) / (high - low)[0], (_HIGHEST - 40) / (high - low)[1], 26.0)
+    tall = scale * (high - low)[1] + 40
+    middle = np.array([_WIDE, tall]) / 2
     centres, places = (middle + scale * (points - (low + high) / 2) for points in (centres, places))
     parts = [_ties(found, weights, centres)]
     for k, (x, y) in enumerate(centres):
@@ -40,10 +40,10 @@ def community_map(found: PrivateCommunities) -> str:
         for shade in ("ground", f"disc {colour(k)}"):  # ties end at the disc
             parts.append(f'<circle class="{shade}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>')
     parts += _dots(found, places, scale)
-    for k in range(min(len(sizes), NAMED)):
-        x, y = centres[k] - (0, 1.03 * scale * radii[k] + 4)
+    for k, side in enumerate(outer_sides(centres)[:NAMED]):
+        x, y = centres[k] + (0, side * (1.03 * scale * radii[k] + 9))
         if sizes[k] >= sizes.sum() / 50:
-            parts.append(f'<text class="name" x="{x:.1f}" y="{max(y, 11):.1f}">{k}</text>')
+            parts.append(f'<text class="name" x="{x:.1f}" y="{y:.1f}" dy=".32em">{k}</text>')
     label = f"Map of {len(sizes)} communities of {sizes.sum():,} nodes"
     return _svg(parts, _WIDE, tall, label)
 
