@@ -287,6 +287,8 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
         (b"1_0 2\n", "underscore.txt", "line 1"),
         (b"1,2\n3,,4\n", "hole.csv", "line 2"),
         (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
+        (b"tag,other\n# a, b\n#sun,#sea\nsun,#sea\n", "tags.csv", "line 3: expected an edge, or a comment"),
+        (b"a\tb\n%b\ta\n", "tags.tsv", "line 2: expected an edge, or a comment"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "expected a valid Matrix Market file"),
         (b"graph [", "bad.gml", "expected valid GML"),
         (b"][", "bad.gml", "expected valid GML"),

@@ -96,6 +96,12 @@ def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
     assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
 
 
+def test_vertices_in_two_spellings_are_counted_for_the_owner():
+    names = ["caf\u00e9", "cafe\u0301", "1", "1.0", "Ann", " ANN", "bob", "v1", "v10"]
+    table = pd.DataFrame({"source": names, "target": names[1:] + names[:1]})
+    assert edge_frame(table, nodes="sorted").summary().alike == 3
+
+
 @pytest.mark.parametrize("kind", ["int64", "uint8", "int32"])
 def test_columns_of_integers_are_matched_as_their_names_one_by_one(kind):
     drawn = np.random.default_rng(5).integers(0, 90, (400, 2)).astype(kind)

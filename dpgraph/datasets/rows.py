@@ -22,6 +22,7 @@ import numpy as np
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
 from dpgraph.inputs.public_nodes import MAX_VERTICES, is_column_name
+from dpgraph.inputs.text_formats import data_begin
 from dpgraph.typing import FloatArray, IntArray
 
 Labels = type[int] | type[str] | Literal["auto"]
@@ -31,6 +32,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: Numbers that are written in another way than Python would write them: 00012, +49, -0.
 _PADDED = r"\+.*|-?0[0-9]+|-0"
 _ZERO_FIRST = re.compile(rb"[\t\n ,;]0[0-9]")
+#: A line like a comment, whose first word is like a name: #1.
+_MARKED = re.compile(rb"(?<=\n)[#%][^\s#%][^\n]*")
 #: Delimiters of files with quoted fields, and the lines that a field goes on over, at most.
 _QUOTING, _MOST_LINES = (",", ";"), 100
 _OPEN = "expected a quoted field to end, with a double quote, within 100 lines; a quote may be missing"
@@ -199,8 +202,22 @@ def parse_rows(
     With `empty` a name may be missing; without `padded` a number like 00012 is a PaddedNumber, and an error.
     """
     column = _weight_column(table, weight)
+    if labels is str and table.delimiter is not None:
+        _refuse_marked_names(table.text, table.delimiter.encode(), 0 if table.header else data_begin(table.text))
     plain = _plain(table, labels, column, padded) if _polars_pays(table.text) else None
     return plain or _line_by_line(table, labels, column, empty, padded)
+
+
+def _refuse_marked_names(text: bytes, delimiter: bytes, begin: int) -> None:
+    """Refuse what may be a comment or an edge below the first line: to skip it would lose edges in silence."""
+    found = next((one for one in _MARKED.finditer(text, begin) if delimiter in one[0]), None)
+    if found is not None:
+        line = text.count(b"\n", 0, found.start()) + 1
+        raise Malformed(
+            "expected an edge, or a comment with a blank after its # or %. Names that begin so need double quotes, and "
+            "commas or semicolons between them. No budget was spent",
+            line,
+        )
 
 
 def _polars_pays(text: bytes) -> bool:

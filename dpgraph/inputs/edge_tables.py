@@ -5,6 +5,7 @@ All of this is for the owner: errors and summaries here hold exact numbers of th
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -75,8 +76,9 @@ class EdgeSummary:
         Rows of the table, those that are edges, and those that `unknown="drop"` left out.
     unknown, unknown_vertices, missing : int
         Rows with a name outside the public vertex set, how many such names there are, and rows that lack a name.
-    casefold : int
-        Rows with an unknown name that ``normalize="casefold"`` would match.
+    casefold, alike : int
+        Rows with an unknown name that ``normalize="casefold"`` would match; vertices that may be others in another
+        spelling: their names differ in capitals, blanks around them, .0 behind a number, or how letters are encoded.
     self_loops, duplicates : int
         Kept rows from a vertex to itself, which count nothing, and kept rows whose pair an earlier row has.
     sample, unknown_sample : tuple
@@ -94,6 +96,7 @@ class EdgeSummary:
     unknown_vertices: int | None = None
     missing: int | None = None
     casefold: int | None = None
+    alike: int | None = None
     self_loops: int | None = None
     duplicates: int | None = None
     sample: tuple[tuple[Hashable, Hashable], ...] = ()
@@ -172,8 +175,10 @@ def described(matched: Matched, **told: Any) -> EdgeSummary:
     pairs = np.unique(np.minimum(u, v)[proper] * len(matched.vertices) + np.maximum(u, v)[proper])
     shown = zip(u[:_SHOWN].tolist(), v[:_SHOWN].tolist(), strict=True)
     loops = int(np.count_nonzero(~proper))
+    spellings = {unicodedata.normalize("NFKC", str(_folded(name))).removesuffix(".0") for name in matched.vertices}
     return replace(
         matched.summary,
+        alike=len(matched.vertices) - len(spellings) or None,
         self_loops=loops,
         duplicates=len(u) - loops - len(pairs),
         sample=tuple((matched.vertices[i], matched.vertices[j]) for i, j in shown),
