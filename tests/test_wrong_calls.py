@@ -103,7 +103,8 @@ CALLS = [
     (lambda pay: dpgraph.private_max_cut(CLUB, epsilon=1, delta=1e-6, mechanism=dpgraph.strategies.Coherence, **pay),
      "options object"),
     (lambda pay: dpgraph.private_statistic(CLUB, "diameter", epsilon=1, **pay), "one of components"),
-    (lambda pay: dpgraph.private_subgraph_counts(CLUB, [], epsilon=1, **pay), "patterns must be some of"),
+    *((lambda pay, odd=odd: dpgraph.private_subgraph_counts(CLUB, odd, epsilon=1, **pay), "patterns must be some of")
+      for odd in ([], None, 3, [["edge"]], ["edge"] * 2)),
     (lambda pay: dpgraph.private_covariance(np.zeros(4), epsilon=1, **pay), "reshape"),
     (lambda pay: dpgraph.private_linear_queries(np.eye(3), np.zeros(4), epsilon=1, **pay), "one entry for each"),
     (lambda pay: dpgraph.private_max_2csp(CLUB, epsilon=1, **pay), "TwoCSP"),

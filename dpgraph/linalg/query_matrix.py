@@ -162,10 +162,10 @@ def _as_matrix(A: Any) -> Any:
         return matrix
     try:
         matrix = np.asarray(A, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError):
         raise InvalidParameterError(
             f"the query matrix must be a numeric d x N array or sparse array; got {type(A).__name__}"
-        ) from error
+        ) from None
     if matrix.ndim != 2:
         raise InvalidParameterError(f"the query matrix must be two-dimensional (d x N); got shape {matrix.shape}")
     return matrix

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
@@ -237,15 +238,6 @@ def _coins(exponents: FloatArray, exact: Callable[[int], Fraction], generator: n
     return coins
 
 
-def _coin(x: Fraction, generator: np.random.Generator) -> bool:
-    """One such coin."""
-    word = _word(generator)
-    ahead = math.exp(-x) - (word + 0.5) * 2.0**-64
-    if abs(ahead) > _NEAR_PROBABILITY:
-        return ahead > 0
-    return _decided(word, 64, lambda E: _decimal(x) < E, generator)
-
-
 def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generator: np.random.Generator) -> Answer:
     """``answer(E)``, monotone, for E = -ln U, where `word` holds the first bits of U.
 
@@ -289,27 +281,11 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
 
     Notes
     -----
-    With x = e^-g, all rungs weigh 1 + 2 sum_j c_j (x/(1 - x))^{j+1}. Term j is a sum of j + 1 geometric variables, plus
-    j + 1: sum_k C(k - 1, j) x^k = (x/(1 - x))^{j+1}. With 1/(1 - x) = (1 + x + ... + x^{m-1})/(1 - x^m), the terms
-    times (1 - x^m)^{J+1} are 1 or 2 c_j m^{j+1}, rational, times a product of J + 1 probabilities: of 1 - x^m, and in
-    term j of j + 1 times x (1 + ... + x^{m-1})/m in its place, a coin of x and one of x^i for a uniform i < m. At m of
-    about 1/g none of these is small.
+    With x = e^-g, all rungs weigh 1 + 2 sum_j c_j (x/(1 - x))^{j+1}. Term j is 2 c_j sum_k C(k - 1, j) x^k: in it, k is
+    a sum of j + 1 geometric variables, plus j + 1. One uniform number chooses the term, so that however wide rungs are,
+    the time does not tell of it.
     """
-    m, order = -(-_ONE // exponent), len(widths) - 1
-
-    def coin(power: int) -> bool:
-        """True with probability x^power."""
-        return _coin(Fraction(power * exponent, _ONE), generator)
-
-    weights = [1, *(2 * width * m ** (j + 1) for j, width in enumerate(widths))]
-    while True:
-        place, terms = _uniform(sum(weights), generator), 0
-        while place >= weights[terms]:
-            place -= weights[terms]
-            terms += 1
-        inside = all(coin(1) and coin(_uniform(m, generator)) for _ in range(terms))
-        if inside and not any(coin(m) for _ in range(order + 1 - terms)):
-            break
+    terms = _term(widths, exponent, generator)
     if terms == 0:
         return 0
     k = terms + int(geometric(terms, exponent, generator).sum())
@@ -317,6 +293,18 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
     rung = sum(width * math.comb(k - 1, j) for j, width in enumerate(widths))
     offset = inner + 1 + _uniform(rung, generator)
     return offset if _uniform(2, generator) else -offset
+
+
+def _term(widths: Sequence[int], exponent: int, generator: np.random.Generator) -> int:
+    """Which term of the weight of all rungs a uniform number lies in: so many are below it, the 1 among them."""
+
+    def below(E: Decimal) -> int:
+        y = 1 / (_decimal(Fraction(exponent, _ONE)).exp() - 1)
+        terms = (2 * width * y ** (j + 1) for j, width in enumerate(widths))
+        *ends, total = accumulate(terms, initial=Decimal(1))
+        return sum(E < (total / end).ln() for end in ends)
+
+    return _decided(_word(generator), 64, below, generator)
 
 
 def cauchy_offset(scale: int, bits: int, generator: np.random.Generator) -> int:

@@ -80,8 +80,23 @@ def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
                 script = Scripted(word, *further)
                 coin = exact_sampling._coins(np.array([float(x)]), lambda _: x, script)[0]
                 low, high = uniform(word, 64, further, script)
-                assert coin == exact_sampling._coin(x, Scripted(word, *further)) == (high <= p) == (low < p)
+                assert coin == (high <= p) == (low < p)
                 assert len(script.words) == 2 or word in (jump, 0, 2**64 - 1), "no more bits than it takes"
+
+
+@each("rate", [Fraction(1, 2**20), Fraction(3, 10), Fraction(64)], parts=3)
+@pytest.mark.parametrize("widths", [(1,), (12, 4, 1), (10**30, 10**12, 1)])
+def test_the_term_of_a_ladder_is_that_of_exact_arithmetic_however_near_a_jump_it_is(widths, rate):
+    exponent = int(rate * ONE)
+    with mpmath.workdps(120):
+        y = 1 / mpmath.expm1(mpmath.mpf(exponent) / ONE)
+        ends = list(itertools.accumulate((2 * c * y ** (j + 1) for j, c in enumerate(widths)), initial=mpmath.mpf(1)))
+        for jump in {int(mpmath.floor(end / ends[-1] * 2**64)) for end in ends}:
+            for word, further in itertools.product(range(max(jump - 1, 0), min(jump + 2, 2**64)), NEXT):
+                script = Scripted(word, *further)
+                term = exact_sampling._term(widths, exponent, script)
+                low, high = uniform(word, 64, further, script)
+                assert term == sum(end / ends[-1] <= low for end in ends) == sum(end / ends[-1] < high for end in ends)
 
 
 # --- whole parts of exponential variables -------------------------------------------------------------------------

@@ -127,7 +127,9 @@ def test_the_published_rate_doubled_breaks_the_guarantee():
     assert np.abs(losses).max() > 1.2 * epsilon
 
 
-@pytest.mark.parametrize(("widths", "rate"), [((1,), 0.7), ((3, 1), 0.3), ((12, 4, 1), 1.1), ((200, 5, 1), 0.05)])
+@pytest.mark.parametrize(
+    ("widths", "rate"), [((1,), 0.7), ((3, 1), 0.3), ((12, 4, 1), 1.1), ((200, 5, 1), 0.05), ((40_000, 30, 1), 10.5)]
+)
 def test_the_sampler_of_a_ladder_draws_from_its_law(widths, rate):
     generator, runs = np.random.default_rng(3), 3000
     drawn = np.array([ladder_offset(widths, int(rate * 2**40), generator) for _ in range(runs)])

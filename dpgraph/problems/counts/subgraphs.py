@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -183,8 +183,9 @@ def private_subgraph_counts(  # noqa: PLR0913
     >>> low < exact < high, abs(counted.counts["triangle"] / exact - 1) < 0.05
     (True, True)
     """
-    names = (patterns,) if isinstance(patterns, str) else () if isinstance(patterns, dict) else tuple(patterns)
-    if not names or len(set(names)) < len(names) or not set(names) <= set(PATTERNS):
+    several = isinstance(patterns, Iterable) and not isinstance(patterns, (str, dict))
+    names = tuple(patterns) if several else (patterns,)
+    if not names or not all(names.count(name) == 1 and name in PATTERNS for name in names):
         raise InvalidParameterError(
             f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}"
         )

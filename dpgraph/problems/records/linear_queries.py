@@ -160,6 +160,11 @@ def private_linear_queries(  # noqa: PLR0913
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
+    if sparse is True and records is None and adjacency == "add-remove" and encoding.counting is None:
+        raise InvalidParameterError(
+            "sparse=True needs records=, a public bound on the number of records: no combination of these queries "
+            "counts every record"
+        )
     facts = _Facts(epsilon, delta, RECORDS[adjacency], encoding)
 
     def read() -> FloatArray:
@@ -306,11 +311,6 @@ def _least_squares(
         if combination is not None:
             records = float(combination @ released) + _COUNT_MARGIN * encoding.deviation(combination, std)
             records = max(records, 0.0)
-        elif sparse is True:
-            raise InvalidParameterError(
-                "sparse=True needs records=, a public bound on the number of records: no combination of these queries "
-                "counts every record"
-            )
     if records is None:
         return answers, None
     space = matrix.row_space
