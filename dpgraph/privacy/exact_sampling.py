@@ -302,7 +302,7 @@ def _term(widths: Sequence[int], exponent: int, generator: np.random.Generator) 
         y = 1 / (_decimal(Fraction(exponent, _ONE)).exp() - 1)
         terms = (2 * width * y ** (j + 1) for j, width in enumerate(widths))
         *ends, total = accumulate(terms, initial=Decimal(1))
-        return sum(E < (total / end).ln() for end in ends)
+        return sum((total / end).ln() > E for end in ends)
 
     return _decided(_word(generator), 64, below, generator)
 
