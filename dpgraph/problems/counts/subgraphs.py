@@ -184,7 +184,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     (True, True)
     """
     several = isinstance(patterns, Iterable) and not isinstance(patterns, (str, dict))
-    names = tuple(patterns) if several else (patterns,)
+    names: tuple[Any, ...] = tuple(patterns) if several else (patterns,)
     if not names or not all(names.count(name) == 1 and name in PATTERNS for name in names):
         raise InvalidParameterError(
             f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}"
