@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -166,10 +167,10 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
 
 def vertex_sets(nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
     """Set number k holds the vertices of label k; at least `count` sets."""
-    found: list[set[Hashable]] = [set() for _ in range(max(count, int(labels.max()) + 1))]
-    for node, label in zip(nodes, labels.tolist(), strict=True):
-        found[label].add(node)
-    return found
+    order = np.argsort(labels, kind="stable").tolist()
+    sizes = np.bincount(labels, minlength=count).tolist()
+    sorted_nodes = iter(map(nodes.__getitem__, order))
+    return [set(islice(sorted_nodes, size)) for size in sizes]
 
 
 def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:

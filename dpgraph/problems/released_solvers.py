@@ -19,7 +19,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels, solve_factored_csp
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.bisection import repair_and_swap
+from dpgraph.sos.cut.multilevel_search import repair_and_swap
 from dpgraph.sos.cut.objective import BalancedObjective, SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_by_moments, solve_cut_by_moments

@@ -16,7 +16,7 @@ from dpgraph.denoise import louvain
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
-from dpgraph.sos.cut.bisection import anneal_balanced
+from dpgraph.sos.cut.multilevel_search import anneal_balanced
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import anneal
 from dpgraph.sos.definiteness import sparse_semidefinite

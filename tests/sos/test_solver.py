@@ -1,6 +1,7 @@
 """The max-cut solver on every kind of objective."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.seed_search import SolverOptions
+from dpgraph.threads import within
 
 
 def best_value(objective):
@@ -70,3 +72,17 @@ def test_without_convergence_the_bound_is_still_a_bound():
     solution = solve_low_rank(objective, np.random.default_rng(0), max_sweeps=1, tol=1e-9)
     assert not solution.converged
     assert solution.certificate.bound >= best_value(objective)
+
+
+def test_no_product_is_begun_that_the_time_limit_would_wait_for(monkeypatch):
+    objective, seen = DenseObjective(np.ones((300, 300))), []
+
+    def multiply(block):
+        seen.append(block.size // 300)
+        time.sleep(0.02)
+        return objective.matrix @ block
+
+    monkeypatch.setattr(objective, "multiply", multiply)
+    with within(0.1):  # sixteen products of eight columns
+        solved = solve_low_rank(objective, np.random.default_rng(0))
+    assert (max(seen), solved.certificate.kind, solved.vectors.shape) == (8, "trivial", (300, 1))

@@ -1,8 +1,4 @@
-"""Max-bisection: the degree-2 relaxation with the balance constraint, conditioning, and balanced local search.
-
-The local search anneals with a price on imbalance (Johnson, Aragon, McGeoch, Schevon 1989), repairs, and exchanges two
-vertices (Kernighan, Lin 1970).
-"""
+"""Max-bisection: the degree-2 relaxation with the balance constraint, conditioning, and balanced local search."""
 
 import itertools
 import math
@@ -17,8 +13,8 @@ from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.certificate import proof_of, trivial_certificate
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.multilevel import multilevel_cut, refined
-from dpgraph.sos.cut.objective import SparseObjective, annealed, penalise_imbalance
+from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
+from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, entered
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
@@ -30,17 +26,11 @@ from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
 _CLOSE, _CLOSE_ENOUGH = 1e-5, 0.02  # of the value, and of the gap: what a better penalty is worth
-# Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
-# keeps fluctuating by a few vertices until the end.
-_HOT, _WARM, _COLD = 0.45, 0.15, 0.05
-_PRICE = 0.1
-_SWEEPS = 200
 _SMALL = 300  # vertices up to which many cuts are annealed side by side, for which one kernel is compiled
 _SIDE_BY_SIDE, _REPEATS = 128, 6  # cuts of a round, and rounds in vain after which there is none
 _REFINED = 2  # of these
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
 _SHARE_OF_CUTS = 0.5  # of the vertices, as few of them need fewer cuts
-_PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 _SHARE_OF_SEARCH = 0.7  # of the time, if there is a limit
 _SHARE_OF_PENALTIES = 0.3  # of what is left after the search and the first relaxation
 _LONGER = 10.0  # that the first relaxation takes, if the one without a penalty is solved by a cut
@@ -62,7 +52,8 @@ def solve_bisection(
     if options.local_search and n <= _SMALL:
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     elif options.local_search:
-        known_cuts = _search(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH), first)
+        end = watch.until(_SHARE_OF_SEARCH)
+        known_cuts = search_near_balance(objective, known_cuts, largest, generator, watch, end, first)
     began = time.monotonic()
     free = _relaxed(objective, generator, watch, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
@@ -90,7 +81,7 @@ def solve_bisection(
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
     if options.local_search and not watch.done():
-        cuts = _search(objective, cuts, largest, generator, watch, watch.until(1.0), later)
+        cuts = search_near_balance(objective, cuts, largest, generator, watch, watch.until(1.0), later)
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
@@ -190,41 +181,6 @@ def _numbers(objective: SparseObjective, options: SolverOptions) -> tuple[Iterab
     return range(keep), range(keep, int(most))
 
 
-def _search(
-    objective: SparseObjective,
-    cuts: FloatArray,
-    largest: int,
-    rng: np.random.Generator,
-    watch: Watch,
-    deadline: float,
-    numbers: Iterable[int],
-) -> FloatArray:
-    """The best of `cuts`, multilevel ones, and annealed ones: those of some `numbers`, until the deadline.
-
-    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
-    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
-    many as are kept, as annealing suits graphs with hubs and not meshes.
-    """
-    keep, sweeps = 2 * watch.options.starts, watch.options.sweeps
-    wait, left = 1, 1
-    for number in numbers:
-        before, began = watch.value, time.monotonic()
-        if left == 0:
-            hot = rng.uniform(_WARM, _HOT)
-            cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
-        else:
-            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number >= keep else 0
-            cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
-        cuts = best_columns(objective, entered(objective, cuts, cut, keep), keep)
-        watch.found(objective.cut_value(cuts[:, 0]))
-        if left == 0:
-            wait = 1 if watch.value > before else min(2 * wait, keep)
-        left = wait if left == 0 else left - 1
-        if 2.0 * time.monotonic() - began >= deadline or watch.done():  # another one would end too late
-            break
-    return cuts
-
-
 def _search_small(
     objective: SparseObjective,
     cuts: FloatArray,
@@ -240,9 +196,9 @@ def _search_small(
     n, sweeps, vain = objective.n_vertices, watch.options.sweeps, 0
     while vain < _REPEATS:
         before, began = watch.value, time.monotonic()
-        starts, hot = np.where(rng.random((n, _SIDE_BY_SIDE)) < 0.5, 1.0, -1.0), _HOT
+        starts, hot = np.where(rng.random((n, _SIDE_BY_SIDE)) < 0.5, 1.0, -1.0), HOT
         if vain % 2 and cuts.size:
-            starts, hot = cuts[:, np.arange(_SIDE_BY_SIDE) % cuts.shape[1]], rng.uniform(_WARM, _HOT)
+            starts, hot = cuts[:, np.arange(_SIDE_BY_SIDE) % cuts.shape[1]], rng.uniform(WARM, HOT)
         found = anneal_balanced(objective, starts, largest, rng, sweeps=sweeps, hot=hot, keep=_REFINED)
         for cut in found.T:
             cuts = best_columns(objective, entered(objective, cuts, cut, watch.options.starts), watch.options.starts)
@@ -251,38 +207,3 @@ def _search_small(
         if 2.0 * time.monotonic() - began >= deadline or watch.done():
             break
     return cuts
-
-
-def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
-    """Balance each cut, shape (n,) or (n, c), and improve it by passes of flips, past losses too.
-
-    Afterwards |sum x| <= imbalance, which is a number of the parity of n.
-    """
-    return refined(objective.rows, np.ones(objective.n_vertices), signs, float(imbalance))
-
-
-def anneal_balanced(
-    objective: SparseObjective,
-    signs: FloatArray,
-    imbalance: int,
-    rng: np.random.Generator,
-    *,
-    sweeps: int | None = None,
-    hot: float = _HOT,
-    keep: int | None = None,
-) -> FloatArray:
-    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
-
-    With `keep` that is done only with so many of the best, where a vertex too many costs half a mean row norm.
-    """
-    norms = objective.row_norms()
-    if not norms.any():
-        return repair_and_swap(objective, signs[:, :keep], imbalance)
-    unit = float(norms[norms > 0.0].mean())
-    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * unit
-    prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
-    cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
-    if keep is not None:
-        worth = objective.values(cooled) - 0.5 * unit * np.maximum(np.abs(cooled.sum(axis=0)) - imbalance, 0.0)
-        cooled = cooled[:, np.argsort(-worth, kind="stable")[:keep]]
-    return repair_and_swap(objective, cooled, imbalance)

@@ -62,6 +62,8 @@ def ascend_sparse(
             for c in range(k):
                 total[c] += u[i] * V[i, c]
         for i in range(n):
+            if stop[0]:
+                break
             for c in range(k):
                 g[c] = 0.0
             if price != 0.0:

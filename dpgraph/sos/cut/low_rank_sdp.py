@@ -22,6 +22,7 @@ _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
 _LARGE, _MOST_TOLERANCE = 20_000, 1e-2  # vertices from which the default tolerance grows, and up to what
 _PRODUCTS = 4  # as long as so many take the least that a bound other than the trivial one costs
+_COLUMNS = 8  # of a product that tells how long one of all columns will take
 _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 
@@ -52,30 +53,23 @@ def solve_low_rank(
     to 20,000, and above in proportion to their number, 5e-3 at a million. Or after `max_sweeps`, by default 20/tol and
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
     Unless it is to `prove` its bound, that may be a guess, of this kind.
-    A cut that meets the trivial bound is itself the solution, of rank one; after the time limit a random one.
+    A cut that meets the trivial bound is itself the solution, of rank one; without the time for a bound a random one.
     """
-    n = objective.n_vertices
-    if start is None:
-        cut = None if threads.time_is_up() else objective.unfrustrated()
-        if cut is not None or threads.time_is_up():
-            V = (np.where(rng.random(n) < 0.5, 1.0, -1.0) if cut is None else cut)[:, None]
-            return LowRankSolution(
-                V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, cut is not None
-            )
+    n, (first, most) = objective.n_vertices, objective.ranks()
+    cut = None if start is not None or threads.time_is_up() else objective.unfrustrated()
+    if cut is not None or not _there_is_time(objective, first):
+        near = rng.random(n) - 0.5 if start is None else start[:, 0]
+        V = (np.where(near < 0.0, 1.0, -1.0) if cut is None else cut)[:, None]
+        return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, cut is not None)
     if tol is None:
         tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
     if max_sweeps is None:
         max_sweeps = min(20_000, math.ceil(20 / tol))
-    first, most = objective.ranks()
     V = _unit_rows(rng.standard_normal((n, first))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
-    if threads.time_is_up():
-        V = np.where(V[:, :1] < 0.0, -1.0, 1.0)  # a cut, as by a random hyperplane
-    stalls, last_gap, began = 0, math.inf, time.monotonic()
+    stalls, last_gap = 0, math.inf
     value, scale = _value_and_scale(objective, V)
-    if (now := time.monotonic()) + _PRODUCTS * (now - began) > threads.deadline():
-        return LowRankSolution(V, value, trivial_certificate(objective), sweeps, False)
     while True:
         with threads.within(None if deadline == math.inf else deadline - time.monotonic()):
             done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
@@ -100,6 +94,15 @@ def solve_low_rank(
         if exhausted or out_of_sweeps:
             return LowRankSolution(V, value, certify(objective, V, rng, deadline), sweeps, False)
         threshold = max(threshold / 5.0, 1e-14)
+
+
+def _there_is_time(objective: CutObjective, rank: int) -> bool:
+    """Whether as many products as a bound needs, the trivial one apart, may end before the time limit."""
+    began = now = time.monotonic()
+    if began < threads.deadline() < math.inf:
+        objective.multiply(np.ones((objective.n_vertices, _COLUMNS)))
+        now = time.monotonic()
+    return now + _PRODUCTS * rank / _COLUMNS * (now - began) <= threads.deadline()
 
 
 def _value_and_scale(objective: CutObjective, V: FloatArray) -> tuple[float, float]:

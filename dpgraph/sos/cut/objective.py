@@ -19,7 +19,7 @@ from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, r
 from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.sos.units import rounded_once
-from dpgraph.threads import Stop, on_thread
+from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 _SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
@@ -199,7 +199,7 @@ class SparseObjective(_ListedObjective):
 
         The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
         """
-        if self.n_vertices <= 1 or int(np.diff(self.matrix.indptr).min()) > most:
+        if self.n_vertices <= 1 or int(np.diff(self.matrix.indptr).min()) > most or time_is_up():
             return super().reduced(most)
         matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side

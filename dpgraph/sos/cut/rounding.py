@@ -150,6 +150,8 @@ def anneal(
 def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int) -> FloatArray:
     """One cut from several, shape (n, c), never worse than the best: what they disagree on is annealed."""
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
+    if time_is_up():
+        return best
     disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0
     group = objective.connected_groups(disagrees @ (1 << np.arange(disagrees.shape[1])))
     if group.max() == 0:

@@ -14,6 +14,7 @@ from dpgraph.sos.cut.certificate import proof_of
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
+from dpgraph.sos.cut.multilevel_search import search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import (
     affordable_samples,
@@ -36,6 +37,7 @@ _REPEATS = 3  # searches that find the best value again, and no better one, afte
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
+_MULTILEVEL, _SHARE_OF_MULTILEVEL = 32, 0.3  # cuts, if there is a limit, and share of the time that is left
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
 
@@ -56,8 +58,10 @@ def solve_max_cut(
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
+        hurried = options.time_limit is not None and options.local_search and not time_is_up()
+        quick = _multilevel(core, watch, generator) if hurried else np.empty((core.n_vertices, 0))
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
-        cuts = round_root(core, root, options, generator)
+        cuts = np.column_stack([quick, round_root(core, root, options, generator)])
         if options.initial is not None:
             cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
         known = to_beat(core, float(core.values(cuts if options.as_analysed else one_opt(core, cuts)).max()))
@@ -120,6 +124,18 @@ def _search_locally(
         if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
             return _past_losses(objective, found[:, 0], watch, rng)
     return found[:, 0]
+
+
+def _multilevel(objective: CutObjective, watch: Watch, rng: np.random.Generator) -> FloatArray:
+    """A few multilevel cuts, best first, at least one, (n, c): in little time annealing finds less on sparse graphs.
+
+    None if the objective has no rows.
+    """
+    n, deadline = objective.n_vertices, watch.until(_SHARE_OF_MULTILEVEL)
+    none = np.empty((n, 0))
+    if not isinstance(objective, SparseObjective):
+        return none
+    return search_near_balance(objective, none, n, rng, watch, deadline, range(_MULTILEVEL))
 
 
 def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator) -> FloatArray:

@@ -13,7 +13,8 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
 from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
-from dpgraph.sos.cut.bisection import anneal_balanced, largest_sum, repair_and_swap
+from dpgraph.sos.cut.bisection import largest_sum
+from dpgraph.sos.cut.multilevel_search import anneal_balanced, repair_and_swap
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation

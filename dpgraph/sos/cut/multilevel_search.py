@@ -1,0 +1,93 @@
+"""Local search among cuts near balance, or among all of them: multilevel, and annealed.
+
+The annealing has a price on imbalance (Johnson, Aragon, McGeoch, Schevon 1989), repairs, and exchanges two vertices
+(Kernighan, Lin 1970).
+"""
+
+import time
+from collections.abc import Iterable
+
+import numpy as np
+
+from dpgraph.sos.cut.multilevel import multilevel_cut, refined
+from dpgraph.sos.cut.objective import SparseObjective, annealed
+from dpgraph.sos.cut.rounding import best_columns, entered
+from dpgraph.sos.watch import Watch
+from dpgraph.typing import FloatArray
+
+# Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
+# keeps fluctuating by a few vertices until the end.
+HOT, WARM, _COLD = 0.45, 0.15, 0.05
+_PRICE = 0.1
+_SWEEPS = 200
+_PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
+
+
+def search_near_balance(
+    objective: SparseObjective,
+    cuts: FloatArray,
+    largest: int,
+    rng: np.random.Generator,
+    watch: Watch,
+    deadline: float,
+    numbers: Iterable[int],
+) -> FloatArray:
+    """The best of `cuts`, multilevel ones, and annealed ones: those of some `numbers`, until the deadline.
+
+    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
+    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
+    many as are kept, as annealing suits graphs with hubs and not meshes.
+    """
+    keep, sweeps = 2 * watch.options.starts, watch.options.sweeps
+    wait, left = 1, 1
+    for number in numbers:
+        before, began = watch.value, time.monotonic()
+        if left == 0:
+            hot = rng.uniform(WARM, HOT)
+            cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
+        else:
+            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number >= keep else 0
+            cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
+        cuts = best_columns(objective, entered(objective, cuts, cut, keep), keep)
+        watch.found(objective.cut_value(cuts[:, 0]))
+        if left == 0:
+            wait = 1 if watch.value > before else min(2 * wait, keep)
+        left = wait if left == 0 else left - 1
+        if 2.0 * time.monotonic() - began >= deadline or watch.done():  # another one would end too late
+            break
+    return cuts
+
+
+def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
+    """Balance each cut, shape (n,) or (n, c), and improve it by passes of flips, past losses too.
+
+    Afterwards |sum x| <= imbalance, which is a number of the parity of n.
+    """
+    return refined(objective.rows, np.ones(objective.n_vertices), signs, float(imbalance))
+
+
+def anneal_balanced(
+    objective: SparseObjective,
+    signs: FloatArray,
+    imbalance: int,
+    rng: np.random.Generator,
+    *,
+    sweeps: int | None = None,
+    hot: float = HOT,
+    keep: int | None = None,
+) -> FloatArray:
+    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
+
+    With `keep` that is done only with so many of the best, where a vertex too many costs half a mean row norm.
+    """
+    norms = objective.row_norms()
+    if not norms.any():
+        return repair_and_swap(objective, signs[:, :keep], imbalance)
+    unit = float(norms[norms > 0.0].mean())
+    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * unit
+    prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
+    cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
+    if keep is not None:
+        worth = objective.values(cooled) - 0.5 * unit * np.maximum(np.abs(cooled.sum(axis=0)) - imbalance, 0.0)
+        cooled = cooled[:, np.argsort(-worth, kind="stable")[:keep]]
+    return repair_and_swap(objective, cooled, imbalance)
