@@ -20,6 +20,8 @@ from dpgraph.typing import FloatArray
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
 
+#: A sparse matrix of up to that order is factorised as it is: that takes less than to compile an elimination.
+_SMALL = 1000
 #: Larger matrices with more entries in a row are not eliminated.
 _LARGE, _MOST_MEAN_DEGREE = 50_000, 10
 _PANEL = 256  # columns: up to that many one call of LAPACK does it
@@ -85,6 +87,8 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
     if hopeless or (live.size > _LARGE and M.nnz > _MOST_MEAN_DEGREE * live.size):
         return None  # what elimination would say, without its copies, or after it has filled memory
     A = M[live][:, live].tocsr()
+    if live.size <= _SMALL:
+        return dense_semidefinite(A.toarray(), diagonal[live])
     A.sort_indices()
     rows = Rows.of(A)._replace(data=0.25 * A.data)
     outcome, rest = eliminate_low_degree(rows, _shifted(diagonal[live]), DENSE_LIMIT)

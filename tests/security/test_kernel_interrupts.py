@@ -85,7 +85,7 @@ def prepared():
     for pattern in ("4-cycle", "4-clique"):
         complete(5).count(pattern)
     louvain.louvain(graph(100), 1.0, np.random.default_rng(0))
-    sparse_semidefinite(grid(10), np.full(100, 99.0))
+    sparse_semidefinite(grid(50), np.full(2500, 99.0))
     complete(4000)
 
 
