@@ -8,6 +8,7 @@ vector. Its label vectors are V[i, a] = E[i, a, 0] E[i, a]: then sum_a V[i, a] =
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, uniform
@@ -241,13 +242,14 @@ def _gradient(
 @njit(nogil=True, error_model="numpy")
 def ascend_blocks(  # noqa: PLR0913
     C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, room: FloatArray, work: FloatArray,
-    sweeps: int, stop: Stop,
+    two: bool | None, sweeps: int, stop: Stop,
 ) -> None:  # fmt: skip
     """Sweeps of block ascent on all variables, in place.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
     S; a proximal term bounds its curvature. The multipliers become max(S - penalty <V_ia, V_jb>, 0) between sweeps, and
     are left to the caller after the last. There is `room` (3, q, k) and `work` (6, q, q) for what is in between.
+    Unless there are `two` labels that is None, and what only they need is not compiled.
     """
     n, q, k = V.shape
     G = room[0]
@@ -263,10 +265,10 @@ def ascend_blocks(  # noqa: PLR0913
             for a in range(q if proximal > 0.0 else 0):
                 for z in range(k):
                     G[a, z] += proximal * V[i, a, z]
-            if q == 2:
-                best_pair(E[i], G)
-            else:
+            if two is None:
                 improve_block(E[i], G, room, work)
+            else:
+                best_pair(E[i], G)
             for a in range(q):
                 for z in range(k):
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]
@@ -274,13 +276,15 @@ def ascend_blocks(  # noqa: PLR0913
 
 @njit(nogil=True)
 def anneal_labels(
-    C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64, stop: Stop
-) -> None:
-    """Metropolis annealing in place, a sweep for each temperature; at 0 to the best labels, until none moves."""
+    C: Constraints, labels: IntArray, field: FloatArray, temperatures: FloatArray, tol: float,
+    state: NDArray[np.uint64], stop: Stop,
+) -> None:  # fmt: skip
+    """Metropolis annealing in place, a sweep for each temperature; at 0 to the best labels, until none moves.
+
+    The `field` is the unary one: it becomes what variable i earns with label a while the others keep theirs.
+    """
     T = C.tables
-    n, q = C.unary.shape
-    state = np.array([seed], dtype=np.uint64)
-    field = C.unary.copy()  # what variable i earns with label a while the others keep theirs
+    n, q = field.shape
     for i in range(n):
         for p in range(C.indptr[i], C.indptr[i + 1]):
             j, e = C.neighbour[p], C.number[p]

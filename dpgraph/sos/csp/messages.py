@@ -29,11 +29,12 @@ def pass_messages(objective: CSPObjective) -> tuple[FloatArray, IntArray]:
     q, (m, n) = objective.alphabet_size, (len(objective.pairs), objective.n_variables)
     shares, labels = np.zeros((2, m, q)), np.zeros(n, dtype=np.int64)
     best, bound, kept = math.inf, math.inf, shares.copy()
+    room = np.empty((2 + int(np.diff(objective.constraints.indptr).max(initial=0)), q))
     for _ in range(int(np.clip(_OPERATIONS / (_PASSES * 4.0 * (m * q * q + 1)), 1, 100))):
         if time_is_up():
             break
         passes = at_once(_sequential_passes, 4.0 * _PASSES * m * q * q)
-        on_thread(passes, objective.constraints, shares, labels, _PASSES)
+        on_thread(passes, objective.constraints, shares, labels, room, _PASSES)
         before, bound = bound, _bound(objective, shares)
         if bound < best:
             best, kept = bound, shares.copy()
@@ -53,23 +54,23 @@ def _bound(objective: CSPObjective, shares: FloatArray) -> float:
 
 
 @njit(nogil=True)
-def _sequential_passes(C: Constraints, shares: FloatArray, labels: IntArray, passes: int, stop: Stop) -> None:
-    """Passes to and fro over the variables: shares[0, e] are those of the first variable of a table, in place."""
+def _sequential_passes(
+    C: Constraints, shares: FloatArray, labels: IntArray, room: FloatArray, passes: int, stop: Stop
+) -> None:
+    """Passes to and fro over the variables: shares[0, e] are those of the first variable of a table, in place.
+
+    There is `room` for what labels pull from each table, and for the sums of all of it and of what they are worth.
+    """
     n, q = C.unary.shape
-    most = 0
-    for i in range(n):
-        most = max(most, C.indptr[i + 1] - C.indptr[i])
-    pulled = np.empty((most, q))
-    belief, score = np.empty(q), np.empty(q)
     for turn in range(2 * passes):
         if stop[0]:
             return
         for k in range(n):
             i = k if turn % 2 == 0 else n - 1 - k
-            for a in range(q):  # a copy of a slice takes numba half a second more to compile
-                belief[a] = score[a] = C.unary[i, a]
-            first, later = C.indptr[i], 0
-            for p in range(first, C.indptr[i + 1]):
+            for a in range(q):
+                room[0, a] = room[1, a] = C.unary[i, a]
+            first, later = C.indptr[i] - 2, 0
+            for p in range(C.indptr[i], C.indptr[i + 1]):
                 j, e = C.neighbour[p], C.number[p]
                 comes = (j > i) == (turn % 2 == 0)
                 later += comes
@@ -77,15 +78,19 @@ def _sequential_passes(C: Constraints, shares: FloatArray, labels: IntArray, pas
                     most_left = -np.inf
                     for b in range(q):
                         t = C.tables[e, a, b] if i < j else C.tables[e, b, a]
-                        most_left = max(most_left, t - shares[1 if i < j else 0, e, b])
-                    pulled[p - first, a] = most_left
-                    belief[a] += most_left
+                        t -= shares[1 if i < j else 0, e, b]
+                        most_left = t if t > most_left else most_left
+                    room[p - first, a] = most_left
+                    room[0, a] += most_left
                     known = C.tables[e, a, labels[j]] if i < j else C.tables[e, labels[j], a]
-                    score[a] += most_left if comes else known
-            labels[i] = np.argmax(score)
-            share = 1.0 / max(later, C.indptr[i + 1] - first - later, 1)
-            for p in range(first, C.indptr[i + 1]):
+                    room[1, a] += most_left if comes else known
+            labels[i] = 0
+            for a in range(q):
+                labels[i] = a if room[1, a] > room[1, labels[i]] else labels[i]
+            sooner = C.indptr[i + 1] - C.indptr[i] - later
+            share = 1.0 / (max(later, sooner) if later + sooner > 0 else 1)
+            for p in range(C.indptr[i], C.indptr[i + 1]):
                 j, e = C.neighbour[p], C.number[p]
                 comes = (j > i) == (turn % 2 == 0)
                 for a in range(q):
-                    shares[0 if i < j else 1, e, a] = pulled[p - first, a] - (share * belief[a] if comes else 0.0)
+                    shares[0 if i < j else 1, e, a] = room[p - first, a] - (share * room[0, a] if comes else 0.0)

@@ -83,10 +83,11 @@ def solve_csp_relaxation(
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
     E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
     V = E * E[:, :, :1]
-    room = np.empty((3, *E.shape[1:])), np.empty((6, *objective.tables.shape[1:]))
+    q = objective.alphabet_size
+    room = np.empty((3, *E.shape[1:])), np.empty((6, q, q)), True if q == 2 else None
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
-    work = 4.0 * len(objective.pairs) * objective.alphabet_size**2 * E.shape[2] + 1.0
+    work = 4.0 * len(objective.pairs) * q**2 * E.shape[2] + 1.0
     most = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
     sweeps, before, best = 0, -math.inf, math.inf
     # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.

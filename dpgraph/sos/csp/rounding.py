@@ -91,7 +91,8 @@ def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArra
 
     def cool(row: IntArray, seed: np.int64, stop: Stop) -> None:
         if not stop[0]:
-            kernel(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
+            state = np.array([seed], dtype=np.uint64)
+            kernel(objective.constraints, row, objective.unary.copy(), temperatures, tol, state, stop)
 
     on_threads(cool, rows, seeds)
     return rows
