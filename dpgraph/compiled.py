@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -26,6 +26,8 @@ KERNELS: list["Kernel"] = []
 _COMPILED_IN, _READ_IN = 1_000_000, 10_000
 #: Those that it takes while numba is imported.
 _IMPORTED_IN = 500_000
+#: The part of such a step that numpy takes for one.
+OF_NUMPY = 1 / 8
 #: Steps that each kernel has taken as Python.
 _taken: dict[Any, float] = {}
 #: Seconds of compiling after which it is said, once.
@@ -77,9 +79,10 @@ class Kernel:
     @cached_property
     def inner(self) -> Any:
         """What it is inside another kernel: part of its machine code, so that it needs no way in and no cache."""
-        short = {"inline": "always"} if len(self.py_func.__code__.co_code) < _SHORT else {}
         function, numba = _calling(self, lambda kernel: kernel.inner), _numba()
-        made = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **short, **self.options)(function)
+        short = len(self.py_func.__code__.co_code) < _SHORT
+        how = {"inline": "always"} if short else {"pipeline_class": _compiler_of_parts()}
+        made = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **how, **self.options)(function)
         template, unliteral = made.get_call_template, numba.core.types.unliteral
 
         def once(arguments: Any, named: Any) -> Any:
@@ -93,6 +96,32 @@ class Kernel:
     def compiled(self) -> bool:
         """Whether this process has compiled or read it."""
         return "dispatcher" in vars(self) and bool(self.dispatcher.overloads)
+
+
+@cache
+def _compiler_of_parts() -> Any:
+    """Numba's for what is only linked to: it is optimised and becomes machine code there, not by itself as well."""
+    codegen, compiler = import_module("numba.core.codegen"), import_module("numba.core.compiler")
+
+    class Part(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
+        codegen = SimpleNamespace(set_env=lambda *_: None)
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
+            self._ensure_finalized()
+            return 0
+
+    class OfParts(compiler.Compiler):  # type: ignore[misc, name-defined]
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.state.library = Part(self.state.targetctx.codegen(), "part")
+
+    return OfParts
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:

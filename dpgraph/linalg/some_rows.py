@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.compiled import at_once, njit, worth_compiling
+from dpgraph.compiled import OF_NUMPY, at_once, njit, worth_compiling
 from dpgraph.typing import FloatArray, IntArray
 
-#: Entries that a row is taken to have: whether a loop is compiled depends on public numbers. Numpy takes such a part of
-#: a step of Python for one.
-_TYPICAL, _OF_NUMPY = 16.0, 1 / 8
+#: Entries that a row is taken to have: whether a loop is compiled depends on public numbers.
+_TYPICAL = 16.0
 #: Rows of a matrix whose entries are counted at a time.
 _AT_A_TIME = 2**14
 
@@ -35,7 +34,7 @@ def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -
     """Product with an (n, k) array, of which `centre` is subtracted at its rows that are not zero."""
     found = np.zeros((rows.starts.size, X.shape[1]))
     whole = np.ascontiguousarray(X, dtype=np.float64)
-    if worth_compiling(_add_products, _TYPICAL * _OF_NUMPY * found.size):
+    if worth_compiling(_add_products, _TYPICAL * OF_NUMPY * found.size):
         _add_products(*rows, whole, float(centre), found)
         return found
     owners, columns, weights = _entries(rows)
@@ -50,7 +49,7 @@ def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -
 def row_counts(rows: SomeRows, labels: NDArray[np.integer], count: int) -> FloatArray:
     """Weight of the entries of each row in the columns of each label 0, ..., count - 1; -1 is no label."""
     size = rows.starts.size
-    if worth_compiling(_add_counts, _TYPICAL * _OF_NUMPY * size):
+    if worth_compiling(_add_counts, _TYPICAL * OF_NUMPY * size):
         found = np.zeros((size, count))
         _add_counts(*rows, labels.astype(np.int32, copy=False), found)
         return found
