@@ -131,7 +131,8 @@ class FileAccountant(PrivacyAccountant):
         """Debit one call in the file, all of it, or refuse and change nothing."""
         with self._transaction() as (database, books):
             used = ledger.stream is not None and has_stream(database, ledger.stream)
-            add_line(database, books, self._cost(books.spent, ledger, used), ledger)
+            books = add_line(database, books, self._cost(books.spent, ledger, used), ledger)
+        self._books = books  # with its own line, which an old copy of the file lacks
         self._ledgers.append(ledger)
 
     def charges(self) -> list[Charge]:

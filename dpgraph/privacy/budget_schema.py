@@ -142,29 +142,34 @@ def read_head(database: sqlite3.Connection) -> Head:
 def read_on(database: sqlite3.Connection, books: Books) -> Books:
     """Read the lines that were added since; DatabaseError if they do not go on where these books end.
 
-    The last line that was read is read again: an old copy that was put back has another one there, or none.
+    The last two lines that are known are read again: an old copy that was put back has another last one, or none.
     """
-    line, spent = books
-    first = max(line, 1)
+    first = max(books.line - 1, 1)
+    line, spent = first - 1, Spent(seeded=books.spent.seeded)
     query = f"SELECT id, {', '.join(_COSTS + _SUMS)}, relation, words, origin FROM calls WHERE id >= ? ORDER BY id"
     for line, (number, *amounts, key, words, origin) in enumerate(database.execute(query, (first,)), first):
-        if line != books.line:
-            spent = spent.after(Cost(*amounts[:3]), Relation(key, words), seeded=origin is not None)
-        if number != line or spent[:3] != tuple(amounts[3:]) or min(amounts) < 0:
+        sums = tuple(amounts[3:])
+        spent = spent.after(Cost(*amounts[:3]), Relation(key, words), seeded=origin is not None)
+        if line == first > 1:
+            spent = spent._replace(mu_squared=sums[0], slack=sums[1], pure=sums[2])
+        changed = line == books.line and sums != books.spent[:3]
+        if changed or number != line or spent[:3] != sums or min(amounts) < 0:
             raise sqlite3.DatabaseError("its lines have been changed, or do not add up")
-    if database.execute("SELECT coalesce(max(id), 0) FROM calls").fetchone()[0] != line:
+    if line < books.line:
         raise sqlite3.DatabaseError("lines that were there are gone")
     return Books(line, spent)
 
 
-def add_line(database: sqlite3.Connection, books: Books, cost: Cost, ledger: Ledger) -> None:
-    """Enter the charge of a call."""
-    sums = books.spent.after(cost, ledger.relation, seeded=False)[:3]
+def add_line(database: sqlite3.Connection, books: Books, cost: Cost, ledger: Ledger) -> Books:
+    """Enter the charge of a call; the books with it."""
+    spent = books.spent.after(cost, ledger.relation, seeded=ledger.stream is not None)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     names = (ledger.relation.key, ledger.relation.words)
     stream = (None, None, None) if ledger.stream is None else ledger.stream
-    line = (books.line + 1, now, os.getpid(), ledger.group.epsilon, ledger.group.delta, *cost, *sums, *names, *stream)
+    numbers = (ledger.group.epsilon, ledger.group.delta, *cost, *spent[:3])
+    line = (books.line + 1, now, os.getpid(), *numbers, *names, *stream)
     database.execute(f"INSERT INTO calls VALUES ({', '.join('?' * len(line))})", line)
+    return Books(books.line + 1, spent)
 
 
 def has_stream(database: sqlite3.Connection, stream: Stream) -> bool:
