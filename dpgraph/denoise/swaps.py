@@ -2,7 +2,7 @@ r"""Swaps of edges that move a graph to wanted counts, and leave degrees and com
 
 Edges a-x and b-y, x in the community of b and y in that of a, become a-b and x-y. So each vertex keeps its number of
 edges to each community. A swap is made if the counts of :class:`Goals` come nearer to what they should be. a and b have
-a common neighbour, so that a-b closes a triangle, unless there are far too many.
+a common neighbour, so that a-b closes a triangle, unless there are too many.
 
 References
 ----------
@@ -110,13 +110,13 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
     """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
 
     `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row.
-    Where there are twice the triangles that are wanted, a and b of every other swap are ends of random edges.
+    Where there are more triangles than are wanted, a and b of every other swap are ends of random edges.
     """
     indptr, neighbours, mates, owners = graph
     weights, centred, marked = of_vertices
     now, wanted, scale, change = counts
     unread = _MOST_READ
-    opens = (now[0] - wanted[0]) * scale[0] > 1
+    opens = now[0] > wanted[0]
     for number in range(tries):
         if number % 1024 == 0:
             far = 0.0

@@ -27,8 +27,8 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
 
     In a round the vertices stand in a public order, and each releases how many of its edges lead to vertices before it.
     Sums of these over the first k vertices estimate the edges among them, for every k. What the rounds release gives
-    the order of the next one. Of the best first k, those are left out that seem to have fewer edges inside than the
-    density: without them it would be larger.
+    the order of the next one. Of the best first k, those are left out that by the later half of the rounds seem to have
+    fewer edges inside than the density: without them it would be larger.
 
     Notes
     -----
@@ -44,15 +44,17 @@ def release_densest(graph: Graph, call: Call) -> DensestPart:
     rounds = min(1 + again, DENSEST.most_rounds)
     degrees, counts, weight = call.split(DENSEST.degree_share, 1 - DENSEST.degree_share - COMMON.share, COMMON.share)
     score = release_degrees(graph, degrees).value
-    most, best, density, edges = -math.inf, np.arange(0), 0.0, np.zeros(0)
+    most, best, density, later = -math.inf, np.arange(0), 0.0, []
     for number in range(1, rounds + 1):
         order = np.argsort(-score, kind="stable")
         read = _release_round(graph, order, number, counts.equal_part(rounds))
         surely, prefix, mean = _best_prefix(order, read)
         if surely > most:
-            most, best, density, edges = surely, prefix, mean, _edges_inside(prefix, read, score) / read.std
+            most, best, density = surely, prefix, mean
+        if number > rounds - rounds // 2:
+            later.append((order, read, score.copy()))
         score[order] = _edges_inside(order, read, score)
-    chosen = _without_the_loose(best, edges, density)
+    chosen = _without_the_loose(best, _mean_edges(best, later), density, 1 / len(later))
     inside = np.zeros(graph.n_vertices, dtype=bool)
     inside[chosen] = True
     indicator = inside.astype(np.float64)
@@ -93,7 +95,19 @@ def _best_prefix(order: IntArray, counts: Released) -> tuple[float, IntArray, fl
     return float(surely[best] * counts.std), order[: best + 1], float(inside[best] / sizes[best])
 
 
-def _without_the_loose(prefix: IntArray, edges: FloatArray, density: float) -> IntArray:
+def _mean_edges(those: IntArray, read: list[tuple[IntArray, Released, FloatArray]]) -> FloatArray:
+    """How many edges each of `those` has to others of them, a mean over orders, in units of the noise of one.
+
+    Where a clique stands before another one, edges inside the later are taken for edges to the earlier.
+    """
+    edges = np.zeros(read[0][0].size)
+    for order, counts, score in read:
+        among = order[np.isin(order, those)]
+        edges[among] += _edges_inside(among, counts, score) / counts.std
+    return edges[those] / len(read)
+
+
+def _without_the_loose(prefix: IntArray, edges: FloatArray, density: float, variance: float) -> IntArray:
     """Those of a prefix with as many edges to others of it as it has for each vertex: all have, of a densest set.
 
     Estimates of these have noise of their own, and less from later vertices. They become posterior means under the law
@@ -101,7 +115,7 @@ def _without_the_loose(prefix: IntArray, edges: FloatArray, density: float) -> I
     """
     if not enough_rows(prefix.size, 1):
         return prefix
-    kept = posterior_means(edges[:, None], np.eye(1))[:, 0] >= density
+    kept = posterior_means(edges[:, None], variance * np.eye(1))[:, 0] >= density
     return prefix[kept] if kept.any() else prefix
 
 
