@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Objective: TypeAlias = "CutObjective | CSPObjective"
 
 _IN_UNITS = ("value", "upper_bound", "relaxation_value", "local_correlation")
+#: Of the gap of a value and a bound: a smaller part is not worth as much work again.
+WORTH = 0.02
 #: Bounds are rounded up by less than this share of the sum of weights, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.

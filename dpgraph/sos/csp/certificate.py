@@ -36,7 +36,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 _SHORT_RUN = 120
 _ATTEMPTS = 40
-_REWEIGHTED, _LOW = 5, 0.3  # times, and Ritz values that are as low as this part of the lowest
 _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 _ENTRIES = 2**12  # of the tables of a leaf of a tree
@@ -219,16 +218,12 @@ class _ShiftedDual:
     def best(
         cls, objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator
     ) -> tuple[_ShiftedDual, float]:
-        """The line of those weights that promise the best bound, and the shift that they promise."""
+        """The line of those of two weights that promise the better bound, and the shift that they promise."""
         line = cls.through(objective, V, S)
         shift, weights = line.guess(rng)
-        for _ in range(_REWEIGHTED):
-            other = replace(line, weights=weights)
-            lower, weights = other.guess(rng)
-            if other.bound(lower) >= line.bound(shift):
-                break
-            line, shift = other, lower
-        return line, shift
+        other = replace(line, weights=weights)
+        lower, _ = other.guess(rng)
+        return (other, lower) if other.bound(lower) < line.bound(shift) else (line, shift)
 
     @property
     def price(self) -> float:
@@ -249,7 +244,7 @@ class _ShiftedDual:
     def guess(self, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """The smallest eigenvalue of W^{-1/2} Z W^{-1/2} by a Lanczos run, and weights that suit Z better.
 
-        Half of these is where the lowest Ritz vectors are: a few labels that Z is too small for cost the others less.
+        Half of these is where the negative Ritz vectors are: a few labels that Z is too small for cost the others less.
         """
         weights, basis = self._of_rows(), list[FloatArray]()
 
@@ -259,7 +254,7 @@ class _ShiftedDual:
 
         run = scaled_run(rest, self.diagonal, weights, rng).run(_SHORT_RUN)
         ritz, vectors = linalg.eigh_tridiagonal(np.array(run.alpha), np.array(run.beta[:-1]))
-        low = ritz <= _LOW * ritz[0] if ritz[0] < 0.0 else ritz == ritz[0]
+        low = ritz <= max(ritz[0], 0.0)
         where = weights * ((np.array(basis).T @ vectors[:, low]) ** 2 @ np.abs(ritz[low]))
         mass = np.append(where[0], where[1:].reshape(len(self.weights) - 1, -1).sum(axis=1))
         return float(ritz[0]), 0.5 * self.weights + (0.5 * self.price / max(float(mass.sum()), 1e-300)) * mass

@@ -17,6 +17,7 @@ from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.kernels import ascend_blocks
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
+from dpgraph.sos.solution import WORTH
 from dpgraph.threads import on_thread, time_is_up, within
 from dpgraph.typing import FloatArray, IntArray
 
@@ -25,8 +26,6 @@ _PENALTY = 2.0  # in units of a typical table entry: measured on random instance
 _ROUNDS, _LOOKS = 10, 8  # sweeps between looks at the bound, at least; looks while the sweeps double
 _OPERATIONS = 3e10  # multiplications that the sweeps may take by default
 _FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
-#: Of the gap: a smaller part is not worth as much work again.
-WORTH = 0.02
 #: The bound may be this many times the tolerance away, as the dual converges more slowly.
 LOOSE = 10.0
 

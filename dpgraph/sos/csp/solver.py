@@ -15,13 +15,13 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
 from dpgraph.sos.csp.certificate import proof_of
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.relaxation import WORTH, CSPRelaxation, pair_moments, solve_csp_relaxation
+from dpgraph.sos.csp.relaxation import CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Pinned
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
-from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.solution import WORTH, Solution, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray

@@ -19,13 +19,13 @@ from dpgraph.sos.cut.rounding import best_columns, entered
 from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, floored, to_beat
+from dpgraph.sos.solution import WORTH, Solution, floored, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import within
 from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
-_CLOSE, _CLOSE_ENOUGH = 1e-5, 0.02  # of the value, and of the gap: what a better penalty is worth
+_CLOSE = 1e-5  # of the value: what a better penalty is worth
 _SMALL = 300  # vertices up to which many cuts are annealed side by side, for which one kernel is compiled
 _SIDE_BY_SIDE, _REPEATS = 128, 6  # cuts of a round, and rounds in vain after which there is none
 _REFINED = 2  # of these
@@ -134,7 +134,7 @@ def _balanced_relaxation(
         worth = max(penalty, unit) * surplus
         scale = max(abs(objective.constant), abs(root.value), 1e-300)
         gap = _bound(best[2], best[1], largest) - watch.value if watch.value > -math.inf else 0.0
-        enough = max(_CLOSE * scale, _CLOSE_ENOUGH * gap)
+        enough = max(_CLOSE * scale, WORTH * gap)
         now = time.monotonic()
         longer = _LONGER if root.vectors.shape[1] == 1 else 1.0
         late = watch.done() or now > deadline or now + longer * (now - began) >= end or _broken_off(root)
