@@ -242,9 +242,7 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
 
 def _plain(table: Table, labels: type[int] | type[str], weight_column: int | None, padded: bool) -> Rows | None:
     """All rows, if polars can read them as they stand: without quotes, blanks around fields, and holes."""
-    data = table.text.lstrip()
-    while data[:1] in (b"#", b"%"):  # comments above the data
-        data = data.partition(b"\n")[2].lstrip()
+    data = table.text[data_begin(table.text) :]
     width = max(table.widths(1), default=0)
     separator = table.delimiter or ("\t" if b"\t" in data.partition(b"\n")[0] else " ")
     usual = {",": b" \t", ";": b" \t", "\t": b" ", " ": b"\t"}.get(

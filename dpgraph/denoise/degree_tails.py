@@ -50,7 +50,7 @@ def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
         rate = np.log(before / last) / (limit - limit // 2)
         more = min(int(np.log(2 * last) / rate), n - 1 - limit)
         found = np.append(found, last * np.exp(-rate * np.arange(1, more + 1)))
-    at_least: IntArray = np.rint(np.append(found, 0.0)).astype(np.int64)
+    at_least: IntArray = np.rint(np.append(found[:n], 0.0)).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 

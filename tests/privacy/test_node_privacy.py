@@ -206,6 +206,12 @@ def test_counts_and_distributions_are_near_on_a_graph_of_moderate_degrees():
     assert "all edges of one vertex" in found.privacy.adjacency
 
 
+def test_a_vertex_without_others_has_no_edges():
+    for seed in range(20):
+        found = dpgraph.private_degree_distribution(nx.empty_graph(1), epsilon=0.1, adjacency="node", rng=seed)
+        assert found.counts.tolist() == [1]
+
+
 def test_an_accountant_of_edges_takes_no_call_about_vertices():
     with dpgraph.PrivacyAccountant(epsilon=2.0):
         dpgraph.private_degrees(nx.star_graph(5), epsilon=1.0)
