@@ -21,6 +21,7 @@ from dpgraph.typing import Rank
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
+_AN_EPSILON = f"a positive finite number, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
 #: What other libraries call an argument.
 _ALSO_CALLED = {"seed": "rng", "random_state": "rng", "eps": "epsilon", "weights": "weight", "budget": "accountant"}
 #: Parts of a smaller delta underflow.
@@ -113,8 +114,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def check_epsilon(epsilon: float) -> float:
     """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
-    needed = f"a positive finite number, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
-    return _inside("epsilon", epsilon, _LEAST_EPSILON <= as_number(epsilon) <= _MOST_EPSILON, needed)
+    return _inside("epsilon", epsilon, _LEAST_EPSILON <= as_number(epsilon) <= _MOST_EPSILON, _AN_EPSILON)
 
 
 def check_delta(delta: float) -> float:

@@ -11,6 +11,7 @@ BW18 and DRS22 are listed in docs/theory.md.
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
@@ -127,7 +128,13 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     >>> [round(gdp_mu(eps, 1e-6), 4) for eps in (1, 2, 4)]
     [0.2367, 0.4483, 0.8379]
     """
-    epsilon, target = check_epsilon(epsilon), math.log(check_delta(delta))
+    return _largest_mu(check_epsilon(epsilon), check_delta(delta))
+
+
+@lru_cache(maxsize=128)
+def _largest_mu(epsilon: float, delta: float) -> float:
+    """The same for checked numbers: one call asks for that of its budget up to ten times."""
+    target = math.log(delta)
     # At mu_high, -epsilon/mu + mu/2 is at least |quantile| + 1 and delta(epsilon) is above the target.
     quantile = abs(float(ndtri(delta))) + 2.0
     high = quantile + math.sqrt(quantile**2 + 2 * epsilon)
