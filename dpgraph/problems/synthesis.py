@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_positive
+from dpgraph.bounds.count_intervals import standard_deviation
 from dpgraph.denoise.block_model import Blocks, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
@@ -23,7 +24,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities import CommunityFacts, most_communities, release_with_edges
 from dpgraph.problems.driver import Facts
-from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
+from dpgraph.releases.subgraphs import ReleasedCount, check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.totals import release_assortativity, release_clustering, release_degree_tails
 from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
@@ -137,9 +138,11 @@ def private_synthetic_graph(  # noqa: PLR0913
     degrees = assigned_degrees(counts, found.degrees, call.generator)
     blocks = Blocks.fit(degrees, found.labels, found.weights.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
+    triangles = release_by_ladder(subgraphs, "triangle", of_triangles)
+    clustering = release_clustering(subgraphs, of_clustering)
     goals = Goals(
-        min(max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0), math.comb(facts.n, 3)),
-        _unless_lost(release_clustering(subgraphs, of_clustering), facts.n),
+        min(_likely(triangles, clustering), math.comb(facts.n, 3)),
+        _unless_lost(clustering, facts.n),
         _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
     )
     model = fit_model(graph.nodes, blocks, goals, call)
@@ -151,6 +154,15 @@ def private_synthetic_graph(  # noqa: PLR0913
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
     return strengthened(model, again, call.generator)
+
+
+def _likely(triangles: ReleasedCount, clustering: Released) -> int:
+    """How many triangles: where noise explains the clustering, Stein shrinks them by what both numbers say for any."""
+    number = max(triangles.value, 0)
+    if clustering.number > 2 * clustering.std:
+        return number
+    said = (number / standard_deviation(triangles.noise)) ** 2 + (max(clustering.number, 0.0) / clustering.std) ** 2
+    return int(number * (1 - 1 / max(said, 1.0)))
 
 
 def _unless_lost(released: Released, unit: float) -> float:

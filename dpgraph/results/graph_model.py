@@ -44,7 +44,7 @@ class PrivateGraphModel(TableResult):
     block_weights : ndarray, shape (k, k)
         Private numbers of edges between every two communities, and inside each; symmetric, not negative.
     triangles : int
-        Private number of triangles.
+        Private number of triangles, less where noise explains the clustering and may explain them.
     clustering : float
         Private mean of the local clustering coefficients of all vertices; nan if noise explains what was released.
     assortativity : float
