@@ -217,6 +217,8 @@ def _given(
     above = own - released
     if released > least:
         likely = np.exp(-rate * (rungs_within(following, np.abs(above) - 1) + (above != 0)))
+        if not likely.any():  # the noise is far finer than the grid
+            own, prior, likely = np.array([float(released)]), np.ones(1), np.ones(1)
     else:  # the released one was this, or less
         beyond = _ladder_tails(following, rate, np.maximum(np.abs(above) - (above > 0), 0.0)[None, :])[0] / 2
         likely = np.where(above > 0, beyond, 1 - beyond) * _total(later, 1 / math.expm1(rate))

@@ -221,6 +221,14 @@ def test_intervals_hold_counts_of_even_degrees_and_of_cliques(pattern, at_most):
     assert 0.91 <= 1 - missed.mean() <= 0.98
 
 
+@pytest.mark.parametrize("epsilon", [20.0, 1e5])
+def test_an_interval_is_as_narrow_as_its_noise_where_widths_were_published_nearly_exactly(epsilon):
+    counted = dpgraph.private_subgraph_counts(nx.star_graph(20_000), "3-star", epsilon=epsilon, rng=1)
+    low, high = counted.interval("3-star", 0.999)
+    assert low <= math.comb(20_000, 3) <= high
+    assert high - low < 20 * max(counted.std["3-star"], math.comb(20_000, 2))
+
+
 def test_intervals_hold_the_exact_counts_as_often_as_they_say():
     graph = nx.powerlaw_cluster_graph(300, 8, 0.5, seed=2)
     subgraphs = Subgraphs(*Rows.of(nx.to_scipy_sparse_array(graph, format="csr"))[:2])
