@@ -26,8 +26,8 @@ from dpgraph.typing import FloatArray, IntArray
 _SWAPS, _ROUNDS, _MOST, _MOST_READ, _LOOKS = 4, 10, 64 * 10**5, 10**9, 10
 #: A round that takes off less than this part of the squared distance is the last one.
 _WORTH = 0.1
-#: The sum of squared relative errors of a graph that is near enough.
-_NEAR = 4e-4
+#: The root of the sum of squared relative errors of a graph that is near enough.
+_NEAR = 0.02
 #: Of all ends of edges, so many have a degree that counts in full.
 _UPPER = 0.98
 
@@ -43,11 +43,15 @@ class Goals(NamedTuple):
         The mean of the local clustering coefficients of all vertices.
     assortativity : float
         The correlation of the square roots of the degrees of two neighbours.
+    errors : tuple of three floats
+        Median errors of each: one goal is not given up for another that is less certain. Few counts have much larger
+        ones, and their standard deviation says little of the others.
     """
 
     triangles: float
     clustering: float
     assortativity: float
+    errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class Roots(NamedTuple):
@@ -82,13 +86,15 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     correlated = float(centred @ (A @ centred)) / 2
     units = np.array([1.0, degrees.size, roots.variance * A.nnz / 2])  # of a goal, as a count
     now = np.array([found.count("triangle"), found.clustering(), correlated])
-    wanted = np.where(np.isnan(goals), now, goals * units)
-    scale = np.where(np.isnan(goals), 0.0, 1 / np.maximum([wanted[0], wanted[1], units[2]], 1.0))
+    wanted = np.where(np.isnan(goals[:3]), now, np.array(goals[:3]) * units)
+    # What is near enough, and how much of that and of noise there is together.
+    near = np.where(np.isnan(goals[:3]), np.inf, _NEAR * np.maximum([wanted[0], wanted[1], units[2]], 1.0))
+    scale = 1 / np.hypot(near, units * goals.errors)
 
-    def distance() -> float:
+    def distance(scale: FloatArray) -> float:
         return float((((now - wanted) * scale) ** 2).sum())
 
-    if A.nnz == 0 or distance() <= _NEAR:
+    if A.nnz == 0 or distance(1 / near) <= 1:
         return A
     indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
     mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
@@ -96,9 +102,9 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
     tries = min(_SWAPS * A.nnz, _MOST)
     for _ in range(0, min(_ROUNDS * tries, _MOST), tries):
-        kernel, before = at_once(_swaps, 60.0 * tries), distance()
-        on_thread(kernel, rows, labels, of_vertices, (now, wanted, scale, np.zeros(3)), tries, rng)
-        if distance() <= _NEAR or distance() > (1 - _WORTH) * before:
+        kernel, before = at_once(_swaps, 60.0 * tries), distance(scale)
+        on_thread(kernel, rows, labels, of_vertices, (now, wanted, near, scale, np.zeros(3)), tries, rng)
+        if distance(1 / near) <= 1 or distance(scale) > (1 - _WORTH) * before:
             break
     B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
     B.sort_indices()
@@ -114,15 +120,15 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
     """
     indptr, neighbours, mates, owners = graph
     weights, centred, marked = of_vertices
-    now, wanted, scale, change = counts
+    now, wanted, near, scale, change = counts
     unread = _MOST_READ
     opens = now[0] > wanted[0]
     for number in range(tries):
         if number % 1024 == 0:
             far = 0.0
             for k in range(3):
-                far += ((now[k] - wanted[k]) * scale[k]) ** 2
-            if stop[0] or unread <= 0 or far < _NEAR:
+                far += ((now[k] - wanted[k]) / near[k]) ** 2
+            if stop[0] or unread <= 0 or far < 1:
                 break
         start = int(rng.random() * owners.size)
         a, c = owners[start], neighbours[start]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_positive
-from dpgraph.bounds.count_intervals import standard_deviation
+from dpgraph.bounds.count_intervals import half_width, standard_deviation
 from dpgraph.denoise.block_model import Blocks, fit_tightness, strength_for, stronger
 from dpgraph.denoise.degree_tails import believable_counts
 from dpgraph.denoise.louvain import louvain, modularity_of
@@ -32,6 +32,8 @@ from dpgraph.typing import FloatArray, GraphLike, IntArray
 
 #: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin.
 _MOST_REHEARSED, _REHEARSALS = 10**6, 2
+#: The median of abs(X), X of a Laplace law, over its standard deviation.
+_MEDIAN = math.log(2) / math.sqrt(2)
 #: No modularity is wanted that is larger than that.
 _MOST_WANTED = 0.9
 
@@ -140,10 +142,13 @@ def private_synthetic_graph(  # noqa: PLR0913
     roots = Roots.fit(degrees.astype(np.float64))
     triangles = release_by_ladder(subgraphs, "triangle", of_triangles)
     clustering = release_clustering(subgraphs, of_clustering)
+    pairs = release_assortativity(graph, roots, of_pairs)
+    unit = max(roots.variance * edges, 1.0)
     goals = Goals(
         min(_likely(triangles, clustering), math.comb(facts.n, 3)),
         _unless_lost(clustering, facts.n),
-        _shrunk(release_assortativity(graph, roots, of_pairs), max(roots.variance * edges, 1.0)),
+        _shrunk(pairs, unit),
+        (half_width(triangles.noise, 1 / 2), _MEDIAN * clustering.std / facts.n, _MEDIAN * pairs.std / unit),
     )
     model = fit_model(graph.nodes, blocks, goals, call)
     if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
@@ -180,9 +185,8 @@ def _shrunk(released: Released, unit: float) -> float:
 def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> PrivateGraphModel:
     """A model by released degrees, labels, weights between communities, and counts."""
     counts = int(goals.triangles), goals.clustering, goals.assortativity
-    model = PrivateGraphModel(
-        nodes, blocks.labels, blocks.degrees, blocks.edges, *counts, math.nan, 0.0, 1, 0.0, call.report()
-    )
+    fitted = blocks.labels, blocks.degrees, blocks.edges
+    model = PrivateGraphModel(nodes, *fitted, *counts, math.nan, 0.0, 1, 0.0, call.report(), goals.errors)
     return _tightened(model, call.generator)
 
 

@@ -60,6 +60,8 @@ class PrivateGraphModel(TableResult):
         [0, 1), is moved inside them (:mod:`dpgraph.denoise.block_model`).
     privacy : PrivacyReport
         The guarantee. Whatever is drawn is covered by it, however often.
+    errors : tuple of three floats
+        Median errors of `triangles`, `clustering` and `assortativity`.
     """
 
     nodes: tuple[Hashable, ...]
@@ -74,6 +76,7 @@ class PrivateGraphModel(TableResult):
     parts: int
     strength: float
     privacy: PrivacyReport
+    errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __repr__(self) -> str:
         return (
@@ -101,7 +104,7 @@ class PrivateGraphModel(TableResult):
         """
         generator = np.random.default_rng() if rng is None else as_generator(rng)
         drawn = stronger(self.blocks, self.parts, self.strength, generator)
-        goals = Goals(self.triangles, self.clustering, self.assortativity)
+        goals = Goals(self.triangles, self.clustering, self.assortativity, self.errors)
         return swapped(draw_graph(*drawn, self.tightness, generator), drawn.labels, goals, generator)
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:

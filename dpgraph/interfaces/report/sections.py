@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.bounds.count_intervals import half_width
 from dpgraph.denoise.block_model import Blocks
 from dpgraph.denoise.swaps import Goals
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
@@ -133,10 +134,11 @@ def report(  # noqa: PLR0913
     degrees = private_degree_distribution(A, **budget("degrees"))
     densest = private_densest_subgraph(A, **budget("densest"))
     sides = private_max_cut(A, **budget("cut")) if cut else None
-    triangles = max(counts.counts["triangle"], 0)
+    errors = half_width(counts.noise["triangle"], 1 / 2), 0.0, 0.0
+    goals = Goals(max(counts.counts["triangle"], 0), math.nan, math.nan, errors)
     shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
     blocks = Blocks.fit(shown, communities.labels, communities.block_weights)
-    twin = fit_model(graph.nodes, blocks, Goals(triangles, math.nan, math.nan), call)
+    twin = fit_model(graph.nodes, blocks, goals, call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 
