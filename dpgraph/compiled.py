@@ -100,10 +100,16 @@ class Kernel:
 
 @cache
 def _compiler_of_parts() -> Any:
-    """Numba's for what is only linked to: it is optimised and becomes machine code there, not by itself as well."""
-    codegen, compiler = import_module("numba.core.codegen"), import_module("numba.core.compiler")
+    """Numba's for what is only linked to: it is optimised and becomes machine code there, not by itself as well.
 
-    class Part(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
+    What is replaced is internal to numba: a version that lacks any of it compiles as usual.
+    """
+    codegen, compiler = import_module("numba.core.codegen"), import_module("numba.core.compiler")
+    library, replaced = getattr(codegen, "JITCodeLibrary", None), ("_optimize_final_module", "_finalize_final_module")
+    if not all(hasattr(library, name) for name in (*replaced, "_ensure_finalized", "get_pointer_to_function")):
+        return compiler.Compiler
+
+    class Part(library):  # type: ignore[misc, valid-type]
         codegen = SimpleNamespace(set_env=lambda *_: None)
 
         def _optimize_final_module(self) -> None:
