@@ -115,18 +115,24 @@ def debugged() -> bool:
 @contextmanager
 def guarded() -> Iterator[Guard]:
     """A private call, from its arguments to its result."""
-    guard = Guard(_GUARD.get())
-    try:  # whatever an interrupt leaves undone here is undone below
-        _GUARD.set(guard)
-        if debugged():
-            yield guard
-        else:
-            _SILENCE.begin(guard)
-            with np.errstate(all="ignore"):
-                yield guard
-    finally:
+    guard, floating_point = Guard(_GUARD.get()), np.geterr()
+
+    def undo() -> None:
         _GUARD.set(guard.outer)
+        np.seterr(**floating_point)
         _SILENCE.end(guard)
+
+    try:
+        try:
+            _GUARD.set(guard)
+            if not debugged():
+                _SILENCE.begin(guard)
+                np.seterr(all="ignore")
+            yield guard
+        finally:
+            undo()
+    finally:
+        undo()  # an interrupt may have come in the middle of it
 
 
 def debited(epsilon: float, delta: float, *, lent: bool = False) -> None:

@@ -43,7 +43,7 @@ def public_callables():
         if ".cli" in found.name or any(part.startswith("_") for part in found.name.split(".")[1:]):
             continue
         module = importlib.import_module(found.name)
-        for name, member in vars(module).items():
+        for name, member in list(vars(module).items()):  # a warning in a function is noted in its module
             if name.startswith("_") or getattr(member, "__module__", None) != found.name:
                 continue
             if inspect.isclass(member):
