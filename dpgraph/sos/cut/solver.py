@@ -58,8 +58,11 @@ def solve_max_cut(
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
+        quick, n = np.empty((core.n_vertices, 0)), core.n_vertices
         hurried = options.time_limit is not None and options.local_search and not time_is_up()
-        quick = _multilevel(core, watch, generator) if hurried else np.empty((core.n_vertices, 0))
+        if hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
+            end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
+            quick = search_near_balance(core, quick, n, generator, watch, end, few)
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
         cuts = np.column_stack([quick, round_root(core, root, options, generator)])
         if options.initial is not None:
@@ -124,18 +127,6 @@ def _search_locally(
         if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
             return _past_losses(objective, found[:, 0], watch, rng)
     return found[:, 0]
-
-
-def _multilevel(objective: CutObjective, watch: Watch, rng: np.random.Generator) -> FloatArray:
-    """A few multilevel cuts, best first, at least one, (n, c): in little time annealing finds less on sparse graphs.
-
-    None if the objective has no rows.
-    """
-    n, deadline = objective.n_vertices, watch.until(_SHARE_OF_MULTILEVEL)
-    none = np.empty((n, 0))
-    if not isinstance(objective, SparseObjective):
-        return none
-    return search_near_balance(objective, none, n, rng, watch, deadline, range(_MULTILEVEL))
 
 
 def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator) -> FloatArray:
