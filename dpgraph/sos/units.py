@@ -1,6 +1,7 @@
 """The unit of the values of a problem: a power of two, so that no number is rounded."""
 
 import math
+import sys
 
 import numpy as np
 from scipy import sparse
@@ -24,11 +25,13 @@ def rounded_once(numbers: FloatArray) -> float:
     sums, numbers = [], numbers.ravel()
     for first in range(0, numbers.size, _AT_ONCE):
         left = numbers[first : first + _AT_ONCE]
-        while largest := max(float(left.max()), -float(left.min())):
-            grid = 2.0 ** (math.frexp(largest)[1] + math.frexp(left.size)[1] + 1)
-            high = (left + grid) - grid
+        most = max(float(left.max()), -float(left.min()))
+        while most and left.any():
+            grid = 2.0 ** (math.frexp(most)[1] + math.frexp(left.size)[1] + 1)
+            high = left + grid
+            high -= grid
             sums.append(float(high.sum()))
-            left = left - high
+            left, most = left - high, grid * 2.0**-53  # half of what two numbers as large as the grid differ by
     return math.fsum(sums)
 
 
@@ -38,18 +41,22 @@ def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
     They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
     is in [1/2, 1), and no square of the others that matters under- or overflows.
     """
+    sizes = np.abs(numbers)
     with np.errstate(over="ignore"):
-        total = float(np.abs(numbers).sum())
+        total = float(sizes.sum())
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
-    exponent = math.frexp(max(float(numbers.max()), -float(numbers.min())))[1] if total else 0
-    scaled = _times_power(numbers, _BITS - exponent)
-    if total and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
+    exponent = math.frexp(float(sizes.max()))[1] if total else 0
+    few = numbers.ravel()[:_FEW]
+    whole = total > 0.0 and are_whole(_times_power(few, _BITS - exponent))
+    scaled = _times_power(numbers if whole else few, _BITS - exponent)
+    if whole and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
         bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
         lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
         exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
     scaled = _times_power(numbers, -exponent) if exponent else numbers
-    if exponent and np.any(_times_power(scaled, exponent) != numbers):
+    denormal = exponent and math.ldexp(float(sizes.min()), -exponent) < sys.float_info.min
+    if denormal and np.any(_times_power(scaled, exponent) != numbers):
         raise InvalidParameterError("the weights span more orders of magnitude than a number can; leave out the least")
     return scaled, exponent
 

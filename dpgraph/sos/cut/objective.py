@@ -61,9 +61,13 @@ class _ListedObjective(CutObjective):
         """Metropolis sweeps, O(degree) for an accepted flip."""
         return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
 
+    @cached_property
+    def _absolute_row_sums(self) -> FloatArray:
+        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
-        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+        return self._absolute_row_sums
 
     def dense(self) -> DenseObjective:
         """The same objective with its matrix as an array."""
@@ -147,17 +151,25 @@ class SparseObjective(_ListedObjective):
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         M = matrix.tocsr().astype(np.float64, copy=False)
-        self._counts_crossing = constant is None
+        self._counts_crossing, self._last = constant is None, (np.empty(0), 0.0)
         super().__init__(M, M.data, 0.0 if constant is None else constant)
         if constant is None:
             self.constant = 0.25 * self._sum(M.data)
             self._find_unit()
 
     def cut_value(self, signs: FloatArray) -> float:
-        """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
+        """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales.
+
+        The best cut is asked for again and again, so that the value of the last one is kept.
+        """
         if self._counts_crossing and self.exact_sums:
             return float(self.values(signs))
-        mine, other = np.repeat(signs > 0.0, np.diff(self.matrix.indptr)), (signs > 0.0)[self.matrix.indices]
+        if not np.array_equal(signs, self._last[0]):
+            self._last = signs.copy(), self._rounded_value(signs > 0.0)
+        return self._last[1]
+
+    def _rounded_value(self, side: BoolArray) -> float:
+        mine, other = np.repeat(side, np.diff(self.matrix.indptr)), side[self.matrix.indices]
         if self._counts_crossing:
             return rounded_once(self.matrix.data[mine & ~other])
         return rounded_once(np.append(self.matrix.data * np.where(mine == other, -0.25, 0.25), self.constant))

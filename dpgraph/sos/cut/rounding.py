@@ -68,6 +68,8 @@ def independent_signs(means: FloatArray, rounds: int, rng: np.random.Generator) 
 
 def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> FloatArray:
     """The `keep` columns of largest cut value, best first (ties by position)."""
+    if signs.shape[1] == 1:
+        return signs
     order = np.argsort(-objective.values(signs), kind="stable")[:keep]
     return signs[:, order]
 
@@ -82,7 +84,7 @@ def entered(objective: CutObjective, cuts: FloatArray, cut: FloatArray, keep: in
         return cuts
     if cuts.shape[1] < keep:
         return np.column_stack([cuts, cut])
-    alike[objective.values(cuts) > objective.cut_value(cut)] = -1.0
+    alike[objective.values(cuts) > objective.values(cut)] = -1.0
     return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
 
 

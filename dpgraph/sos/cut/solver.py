@@ -70,7 +70,9 @@ def solve_max_cut(
         known = to_beat(core, float(core.values(cuts if options.as_analysed else one_opt(core, cuts)).max()))
         if core.unit:
             root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
-        watch.step(core.cut_value(best_columns(core, cuts, 1)[:, 0]), root.certificate.bound)
+        late = time_is_up()  # and another value comes at once
+        value = -math.inf if late else core.cut_value(best_columns(core, cuts, 1)[:, 0])
+        watch.step(value, root.certificate.bound)
         tree = condition(
             core, root, options, generator, weights=core.vertex_weights(), lower_bound=known,
             on_seed=watch.seed, deadline=watch.until(SHARE_OF_SEEDS),
