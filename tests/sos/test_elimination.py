@@ -99,14 +99,31 @@ def test_large_tables_are_joined_as_small_ones_are(monkeypatch):
     assert made.cost(elimination.reduced(made).lift(np.empty(0, int))) == made.cost(plain)
 
 
-@pytest.mark.parametrize("largest", [2**16, 2**24, 2**40])
-def test_costs_up_to_the_largest_of_a_type_of_numbers_are_added_without_error(largest, monkeypatch):
+@pytest.mark.parametrize("largest", [2**16, 2**32, 2**40])
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_the_best_labels_are_exact_whatever_numbers_tables_hold(largest, beyond, monkeypatch):
+    """Costs that just fit a type of numbers, and costs that do not and are rounded."""
     made = instance(k_tree(10, 3, 7), 4, seed=5)
-    scale = int(largest / 32.0 / float(made.tables.max(axis=(1, 2)).sum()))  # just below what the type holds
+    scale = int(largest / float(made.tables.max(axis=(1, 2)).sum())) + beyond
     costs = IntegerCosts.of(CSPObjective.of(made))
-    costs = replace(costs, pair=scale * costs.pair)
+    costs = replace(costs, pair=scale * costs.pair + np.random.default_rng(0).integers(scale, size=costs.pair.shape))
     monkeypatch.setattr(elimination, "_PLAIN", 1)
-    found = elimination.reduced(costs).lift(np.empty(0, int))
-    monkeypatch.setattr(elimination, "_EXACT", [(object, float("inf"))])
+    found, more = elimination.reduced(costs).best()
+    monkeypatch.setattr(elimination, "KINDS", (np.int64,) * 3)
     monkeypatch.setattr(elimination, "_PLAIN", 2**20)
-    assert costs.cost(found) == costs.cost(elimination.reduced(costs).lift(np.empty(0, int)))
+    whole, room = elimination.reduced(costs).best()
+    assert costs.cost(found) == costs.cost(whole)
+    assert 0 <= more <= room
+
+
+@pytest.mark.parametrize("asked", [0, 2**20])
+def test_labels_that_are_worth_the_same_are_all_asked_for_or_tables_are_exact(asked, monkeypatch):
+    """Every permutation of the labels is as good: where that asks for too much, tables hold all of a cost."""
+    made = TwoCSP.from_networkx(k_tree(9, 3, 1), "coloring", 3)
+    scaled = TwoCSP(9, 3)
+    for (u, v), table in zip(made.pairs.tolist(), made.tables, strict=True):
+        scaled.add_constraint(u, v, table * np.random.default_rng(9 * u + v).random())
+    monkeypatch.setattr(elimination, "_MOST_ASKED", asked)
+    found = max_2csp(scaled, rng=0)
+    assert found.value == pytest.approx(float(exact_best(scaled)), rel=1e-14)
+    assert Fraction(found.upper_bound) >= exact_best(scaled)

@@ -25,7 +25,7 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.releases.statistics import STATISTICS
-from dpgraph.sos.csp.elimination import least_over
+from dpgraph.sos.csp.elimination import KINDS, least_over
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.typing import IntArray
@@ -76,7 +76,10 @@ def calls() -> list[Callable[[], object]]:
     ]
     return [
         _ask_a_block,
-        lambda: least_over({(u, 4): np.zeros((17, 17), dtype=np.int64) for u in range(4)}, (0, 1, 2, 3), 4, 17),
+        *(
+            partial(least_over, {(u, 4): np.zeros((17, 17), kind) for u in range(4)}, (0, 1, 2, 3), 4, 17)
+            for kind in KINDS
+        ),
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(64, 7), epsilon=20.0, rng=0).sample(0),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),

@@ -13,7 +13,8 @@ import heapq
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, combinations, pairwise
 from typing import Any
 
@@ -23,19 +24,20 @@ from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.sos.csp.costs import IntegerCosts
-from dpgraph.sos.csp.series import Series
-from dpgraph.threads import Stop, deadline, on_thread, time_is_up
+from dpgraph.sos.csp.series import MOST_MORE, Series
+from dpgraph.threads import Stop, deadline, on_threads, thread_count, time_is_up
 from dpgraph.typing import IntArray
 
 #: Entries of the largest table, and steps for all of them: some seconds.
 _LARGEST, _MOST = 2**24, 2**33
 _STEPS_A_SECOND = 4e8
-_PLAIN = 2**20  # steps of a variable that numpy takes in one go
-_BEHIND = 5  # bits behind a cost for its label, so that the least cost says where it is
-_LABELS = 2**_BEHIND
+_PLAIN = 2**18  # steps of a variable that numpy takes in one go
 _INNER = 64  # entries of the inner loop
-#: Types of numbers, and what is more than those they hold: sixteen or eight of the first are compared at once.
-_EXACT: list[tuple[type[np.number[Any]], float]] = [(np.uint16, 2.0**16), (np.float32, 2.0**24), (np.int64, math.inf)]
+_ROOM = 2**31  # bytes of all tables
+_MOST_ASKED = 2**16  # labels of a variable that are looked at again
+#: Types of numbers in tables: sixteen or eight of the first are added at once, and the last holds all costs.
+Kind = type[np.integer[Any]]
+KINDS: tuple[Kind, Kind, Kind] = np.uint16, np.uint32, np.int64
 
 Table = NDArray[Any]
 #: Variables in increasing order: the axes of a table.
@@ -49,7 +51,7 @@ class Core:
     costs: IntegerCosts
     kept: IntArray
     order: list[int]
-    complete: Callable[[IntArray], int]  #: as :meth:`Series.complete`; less where nobody knows
+    complete: Callable[[IntArray], int]  #: as :meth:`Series.complete`
     steps: float = math.inf  #: for all variables, if tables stay small enough
 
     def lift(self, labels: IntArray) -> IntArray:
@@ -79,14 +81,16 @@ def reduced(costs: IntegerCosts, most: float = _MOST) -> Core:
     order, steps = elimination_order(n, q, pairs, widest)
     if len(order) < n and not time_is_up():
         order, steps = level_order(n, q, pairs, widest)
-    if len(order) < n or steps > min(most, affordable()) or (rest := _eliminated(core.costs, order)) is None:
+    if len(order) < n or steps > min(most, affordable()) or (found := _eliminated(core.costs, order)) is None:
         return replace(core, steps=steps)
+    best, more = found
 
     def complete(labels: IntArray) -> int:
-        labels[core.kept], more = rest.best()
+        labels[core.kept] = best
         return min(more, core.complete(labels))
 
-    return Core(rest.costs, core.kept[:0], core.order + core.kept[rest.order].tolist(), complete, steps)
+    left = core.costs.conditioned(best)
+    return Core(left, core.kept[:0], core.order + core.kept[order].tolist(), complete, steps)
 
 
 def affordable() -> float:
@@ -164,62 +168,137 @@ def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
     return changed
 
 
-def _eliminated(costs: IntegerCosts, order: list[int]) -> Core | None:
-    """Eliminate all in this order; None where there is no time for it."""
+@dataclass(eq=False)
+class _Bucket:
+    """A variable, and the tables that mention it and nothing that was eliminated before."""
+
+    variable: int
+    given: dict[Scope, IntArray] = field(default_factory=dict)  #: of the instance
+    tables: dict[Scope, Table] = field(default_factory=dict)  #: the same in coarser units, and what others left
+    scope: Scope = ()  #: the other variables
+    before: list[_Bucket] = field(default_factory=list)  #: whose table came here
+    rounded: int = 0  #: units that the tables lack at most
+    asked: IntArray = field(default_factory=lambda: np.zeros((1, 0), dtype=np.int64))  #: labels of the scope
+    values: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: by these and the own label
+    number: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: of those that may be least, or -1
+    rows: list[IntArray] = field(default_factory=list)  #: by number, of those before
+
+    def sums(self, tables: dict[Scope, Table], labels: IntArray) -> IntArray:
+        """The sum of tables for labels of the scope (rows), by the labels of the variable."""
+        own = np.arange(next(iter(self.tables.values())).shape[0])
+        at = {u: labels[:, k, None] for k, u in enumerate(self.scope)} | {self.variable: own}
+        total = np.zeros((len(labels), own.size), dtype=np.int64)
+        for variables, table in tables.items():
+            total += table[tuple([at[u] for u in variables])]
+        return total
+
+    def ask(self) -> bool:
+        """Ask those before for what may matter here; whether that is little."""
+        lowest = self.sums(self.tables, self.asked)
+        wanted = lowest <= lowest.min(axis=1, keepdims=True) + self.rounded + 1
+        if not self.rounded:  # nothing is rounded, and one of the least is as good as another
+            wanted = np.arange(lowest.shape[1]) == lowest.argmin(axis=1)[:, None]
+        self.values, self.number = lowest, np.where(wanted, np.cumsum(wanted).reshape(wanted.shape) - 1, -1)
+        row, own = np.nonzero(wanted)
+        labels = np.column_stack([self.asked[row], own])
+        for bucket in self.before:
+            columns = [[*self.scope, self.variable].index(u) for u in bucket.scope]
+            powers = lowest.shape[1] ** np.arange(len(columns))
+            asked, rows = np.unique(labels[:, columns] @ powers, return_inverse=True)
+            bucket.asked = asked[:, None] // powers % lowest.shape[1]
+            self.rows.append(rows)
+        return len(labels) <= _MOST_ASKED
+
+    def answer(self, unit: int) -> None:
+        """Exact values in place of those of tables, where these do not tell which is least."""
+        if not self.rounded:
+            return
+        row, own = np.nonzero(self.number >= 0)
+        exact = self.sums(self.given, self.asked)[row, own]
+        for bucket, rows in zip(self.before, self.rows, strict=True):
+            exact += bucket.values.min(axis=1)[rows]
+        self.values *= unit
+        self.values[row, own] = exact
+
+
+def _eliminated(costs: IntegerCosts, order: list[int]) -> tuple[IntArray, int] | None:
+    """Eliminate all in this order: the best labels, and what others cost more; None where there is no time or room.
+
+    Tables hold costs in small numbers, rounded down. What is rounded leaves few labels that may be the best; all that
+    is asked of them is computed exactly, and where that is too much, all tables are.
+    """
+    total = int(costs.single.max(axis=1).sum()) + int(costs.pair.max(axis=(1, 2), initial=0).sum())
+    for kind in (KINDS[0] if total <= np.iinfo(KINDS[0]).max else KINDS[1], KINDS[2]):
+        unit = 1 + total // (int(np.iinfo(kind).max) + 1)
+        buckets = _filled(costs, order, kind, unit)
+        if buckets is not None and all(bucket.ask() for bucket in reversed(buckets)):
+            for bucket in buckets:
+                bucket.answer(unit)
+            return _best(buckets)
+    return None
+
+
+def _filled(costs: IntegerCosts, order: list[int], kind: Kind, unit: int) -> list[_Bucket] | None:
+    """The buckets of all variables in this order, and all that they leave; None where there is no time or room."""
     n, q = costs.single.shape
-    place = np.argsort(order)
-    tables: list[dict[Scope, Table]] = [{} for _ in range(n + 1)]  # by the variable that is eliminated first
-
-    def add(scope: Scope, table: Table) -> None:
-        mine = tables[int(place[list(scope)].min(initial=n))]
-        mine[scope] = mine[scope] + table if scope in mine else table
-
-    total = float(costs.single.max(axis=1).sum()) + float(costs.pair.max(axis=(1, 2), initial=0).sum())
-    kind = next(kind for kind, exact in _EXACT if _LABELS * (total + 1.0) < exact)
+    place, room = np.argsort(order), float(_ROOM)
+    buckets = [_Bucket(v) for v in order]
     given: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
-    for scope, table in zip(given, chain(costs.single.astype(kind), costs.pair.astype(kind)), strict=True):
-        add(scope, table)
-    choices: list[tuple[int, Scope, NDArray[np.integer]]] = []
-    for k, v in enumerate(order):
-        if time_is_up():
+    for scope, table in zip(given, chain(costs.single, costs.pair), strict=True):
+        bucket = buckets[place[list(scope)].min()]
+        bucket.given[scope] = bucket.given.get(scope, 0) + table
+        bucket.tables[scope] = bucket.tables.get(scope, kind(0)) + (table // unit).astype(kind)
+        bucket.rounded += unit > 1
+    for bucket in buckets:
+        bucket.scope = tuple(sorted({u for variables in bucket.tables for u in variables} - {bucket.variable}))
+        room -= np.dtype(kind).itemsize * float(q) ** len(bucket.scope)
+        if time_is_up() or room < 0.0:
             return None
-        scope = tuple(sorted({u for variables in tables[k] for u in variables} - {v}))
-        least, choice = least_over(tables[k], scope, v, q)
-        tables[k] = {}
-        choices.append((v, scope, choice))
-        add(scope, least)
-
-    def complete(labels: IntArray) -> int:
-        for v, scope, choice in reversed(choices):
-            labels[v] = choice[tuple(labels[list(scope)])]
-        return 0
-
-    left = replace(costs, pairs=costs.pairs[:0], single=costs.single[:0], pair=costs.pair[:0])
-    return Core(replace(left, constant=costs.constant + int(tables[n][()])), place[:0], order, complete)
+        if bucket.scope:
+            left = least_over(bucket.tables, bucket.scope, bucket.variable, q)
+            after = buckets[place[list(bucket.scope)].min()]
+            after.tables[bucket.scope] = after.tables[bucket.scope] + left if bucket.scope in after.tables else left
+            after.before.append(bucket)
+            after.rounded += bucket.rounded
+    return buckets
 
 
-def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> tuple[Table, NDArray[np.integer]]:
-    """The least of the sum of the tables over the labels of v, and where it is, by the labels of the scope."""
-    if len(scope) < 2 or q ** (len(scope) + 1) <= _PLAIN or q > _LABELS:
-        total = _joined(tables, (*scope, v), q)
-        return total.min(axis=-1), total.argmin(axis=-1).astype(np.uint16)
+def _best(buckets: list[_Bucket]) -> tuple[IntArray, int]:
+    """The best labels, and the least that another one costs more, as in :meth:`Series.complete`."""
+    labels, more = np.zeros(len(buckets), dtype=np.int64), MOST_MORE
+    rows = {bucket.variable: 0 for bucket in buckets}
+    for bucket in reversed(buckets):
+        row = rows[bucket.variable]
+        values = bucket.values[row]
+        own = labels[bucket.variable] = int(values.argmin())
+        more = min(more, int(np.delete(values, own).min(initial=MOST_MORE + values[own]) - values[own]))
+        for before, asked in zip(bucket.before, bucket.rows, strict=True):
+            rows[before.variable] = int(asked[bucket.number[row, own]])
+    return labels, more
+
+
+def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> Table:
+    """The least of the sum of the tables over the labels of v, by those of the scope."""
+    if len(scope) < 2 or q ** (len(scope) + 1) <= _PLAIN:
+        return np.asarray(_joined(tables, (*scope, v), q).min(axis=-1))
     inner = _innermost(list(tables), scope, q)
-    rows = tuple(u for u in scope if u not in inner)
     groups = _within_largest({variables: table for variables, table in tables.items() if {*variables} & {*inner}})
+    largest = next(iter(groups[0]))  # is read in order, so that it stays where it is quickly read again
+    rows = tuple(sorted((u for u in scope if u not in inner), key=lambda u: u not in largest))
     beside = {variables: table for variables, table in tables.items() if not {*variables} & {*inner}} or {
-        (v,): np.zeros(q, dtype=groups[0][next(iter(groups[0]))].dtype)
+        (v,): np.zeros(q, dtype=groups[0][largest].dtype)
     }
     A, at_first = _by_rows(beside, v, rows, ())
     parts, index = zip(*(_by_rows(group, v, rows, inner) for group in groups), strict=True)
-    at_rest = np.array(index) + np.cumsum([0, *(part.shape[1] for part in parts[:-1])])[:, None]
-    first, rest = A * A.dtype.type(_LABELS), np.concatenate(parts, axis=1) * A.dtype.type(_LABELS)
-    first += np.arange(q, dtype=A.dtype)[:, None]
-    size = q ** len(inner)
-    least, choice = np.empty((q ** len(rows), size), dtype=A.dtype), np.empty((q ** len(rows), size), dtype=np.uint8)
-    on_thread(_least_sums, first, at_first, rest, at_rest, least, choice)
-    order = np.argsort([*rows, *inner])
-    shape = (q,) * len(scope)
-    return least.reshape(shape).transpose(order), choice.reshape(shape).transpose(order)
+    at_rest = np.column_stack(index) + np.cumsum([0, *(len(part) for part in parts[:-1])])
+    least = np.full((len(at_rest), q ** len(inner)), np.iinfo(A.dtype).max, dtype=A.dtype)
+    B, ends = np.ascontiguousarray(np.concatenate(parts)), np.linspace(0, len(least), thread_count() + 1).astype(int)
+    shares = [slice(*pair) for pair in pairwise(ends.tolist())]
+    on_threads(
+        partial(_least_sums, np.array(A, order="C"), B),
+        *([array[share] for share in shares] for array in (at_first, at_rest, least)),
+    )
+    return least.reshape((q,) * len(scope)).transpose(np.argsort([*rows, *inner]))
 
 
 def _innermost(tables: list[Scope], scope: Scope, q: int) -> Scope:
@@ -256,15 +335,15 @@ def _within_largest(tables: dict[Scope, Table]) -> list[dict[Scope, Table]]:
 
 
 def _by_rows(tables: dict[Scope, Table], v: int, rows: Scope, inner: Scope) -> tuple[Table, IntArray]:
-    """The sum of tables by the labels of v, of the rows that matter, and of `inner`; and where each row is in it."""
+    """The sum of tables by the rows that matter, by the labels of v, and of `inner`; and where each row is in it."""
     q = next(iter(tables.values())).shape[0]
     used = [u for u in rows if any(u in variables for variables in tables)]
-    total = _joined(tables, (v, *used, *inner), q)
+    total = _joined(tables, (*used, v, *inner), q)
     index = np.zeros((1,) * len(rows), dtype=np.int64)
     for k, u in enumerate(rows):
         step = np.arange(q) if u in used else np.zeros(q, np.int64)
         index = index * (q if u in used else 1) + step.reshape((-1,) + (1,) * (len(rows) - 1 - k))
-    return total.reshape((q, -1, q ** len(inner)) if inner else (q, -1)), index.ravel()
+    return total.reshape((-1, q, q ** len(inner)) if inner else (-1, q)), index.ravel()
 
 
 def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
@@ -279,34 +358,28 @@ def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
         if total.shape == (q,) * len(axis):
             total += more
         else:
-            total = total + more
+            total = np.add(total, more, order="C")
     return np.broadcast_to(total, (q,) * len(axis))
 
 
 @njit(nogil=True)
-def _least_sums(
-    A: Table, at_first: IntArray, B: Table, at_rest: IntArray, least: Table, choice: NDArray[np.uint8], stop: Stop
-) -> None:
-    """The least over a of A[a, i] + the sum of B[a, j, b], by row and b, and its a; a row says which i and j.
-
-    All numbers come times the number of labels, those of A with the label added.
-    """
-    (rows, size), q = least.shape, len(A)
-    best, total = np.empty_like(least[0]), np.empty_like(least[0])
+def _least_sums(A: Table, B: Table, at_first: IntArray, at_rest: IntArray, least: Table, stop: Stop) -> None:
+    """The least over a of A[i, a] + the sum of B[j, a, b], by row and b; a row says which i and j."""
+    (rows, size), (_, more), kind = least.shape, at_rest.shape, A.dtype.type
+    total = np.empty(size, A.dtype)
     for r in range(rows):
         if stop[0]:
             return
-        i, j = at_first[r], at_rest[0, r]
-        for a in range(q):
-            for b in range(size):
-                total[b] = A[a, i] + B[a, j, b]
-            for k in range(1, at_rest.shape[0]):
-                j_k = at_rest[k, r]
+        best = least[r]
+        for a in range(A.shape[1]):
+            first, row = A[at_first[r], a], B[at_rest[r, more - 1], a]
+            if more == 1:
                 for b in range(size):
-                    total[b] += B[a, j_k, b]
+                    best[b] = min(best[b], kind(first + row[b]))
+                continue
+            for k in range(more - 1):
+                other = B[at_rest[r, k], a]
+                for b in range(size):
+                    total[b] = kind((first if k == 0 else total[b]) + other[b])
             for b in range(size):
-                best[b] = total[b] if a == 0 or total[b] < best[b] else best[b]
-        for b in range(size):
-            number = int(best[b])
-            least[r, b] = number >> _BEHIND
-            choice[r, b] = number & (_LABELS - 1)
+                best[b] = min(best[b], kind(total[b] + row[b]))

@@ -31,7 +31,7 @@ _HEADROOM = 2.0**57  # beyond, costs are moved in whole units
 _MOST_BYTES = 2**28  # of the levels of a search: a quarter of a gigabyte
 _ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the clock: some hundredths of a second
 _STAGES = 8
-_STEPS_BEFORE = 2**31  # of an elimination of all variables that comes before the search: seconds
+_STEPS_BEFORE = 2**32  # of an elimination of all variables that comes before the search: seconds
 _SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1
 

@@ -12,7 +12,7 @@ from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import IntArray
 
-_MOST, _MOST_MORE = 2**62, 2**50  # costs together are less; what is remembered beside a label
+_MOST, MOST_MORE = 2**62, 2**50  # costs together are less; what is remembered beside a label
 
 
 class Series:
@@ -159,7 +159,7 @@ def _join(room: IntArray, chosen: IntArray, costs: IntArray) -> None:
                 second = min(second, max(cost, least))
                 if cost < least:
                     least, best = cost, x
-            chosen[a, b], costs[a, b] = best + q * min(second - least, _MOST_MORE), least
+            chosen[a, b], costs[a, b] = best + q * min(second - least, MOST_MORE), least
 
 
 @njit(nogil=True)
@@ -168,7 +168,7 @@ def _complete(steps: IntArray, ends: IntArray, single: IntArray, pair: IntArray,
 
     Other assignments have a first such variable: the rest of it, in the best case, is what its table says.
     """
-    q, more = single.shape[1], _MOST_MORE
+    q, more = single.shape[1], MOST_MORE
     for k in range(len(steps) - 1, -1, -1):
         v, e, u, w = steps[k]
         if w >= 0:
