@@ -34,7 +34,7 @@ class Sweeps:
 
     # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
     sparse: float = 25.0
-    of_signs: int = 8  # Signs at most so often, labels at most twice as often; >= 1
+    of_signs: int = 8  # Signs at most so often and at least half as often, labels at most twice as often; >= 2
     # Unless degrees are even the core leaves out the share left_out/epsilon of the sum of their squares, at most half
     left_out: float = 0.1
 
