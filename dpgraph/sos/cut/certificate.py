@@ -87,14 +87,15 @@ def certify(
     if time_is_up():
         return trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
-    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+    run = line.lanczos(rng).run(_SHORT_RUN)
+    guess = float(run.ritz()[0])
     step = max(0.2 * abs(guess), 1e-7)  # a failed proof is dear
     for _ in range(_ATTEMPTS):
         if time_is_up():
             break
         guess -= step
         step *= 2.0
-        found = line.prove(guess, line.lanczos(rng), deadline)
+        found = line.prove(guess, run, deadline)
         if found is not None:
             return found
         if line.bound(guess) > line.trivial.bound:
@@ -177,7 +178,7 @@ class _DualLine:
         Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
         """
         t, kind = self.point(shift), "proven"
-        left = threads.deadline() - time.monotonic()
+        left = min(deadline, threads.deadline()) - time.monotonic()
         with threads.within(_SHARE_OF_PROOF * left if left < math.inf else None):
             proven = self.objective.is_semidefinite(t)
             if not proven and time_is_up():

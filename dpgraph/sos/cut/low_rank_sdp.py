@@ -21,7 +21,8 @@ _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
 _LARGE, _MOST_TOLERANCE = 20_000, 1e-2  # vertices from which the default tolerance grows, and up to what
-_PRODUCTS = 4  # as long as so many take the least that a bound other than the trivial one costs
+_PRODUCTS = 40  # as long as so many take the least that a bound other than the trivial one costs
+_LEAST_RANK = 4
 _COLUMNS = 8  # of a product that tells how long one of all columns will take
 _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
@@ -54,10 +55,13 @@ def solve_low_rank(
     at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
     Unless it is to `prove` its bound, that may be a guess, of this kind.
     A cut that meets the trivial bound is itself the solution, of rank one; without the time for a bound a random one.
+    The ascent has half of the time, as a bound from few sweeps is worth more than none.
     """
     n, (first, most) = objective.n_vertices, objective.ranks()
+    deadline = min(deadline, threads.deadline())
     cut = None if start is not None or threads.time_is_up() else objective.unfrustrated()
-    if cut is not None or not _there_is_time(objective, first):
+    first = _affordable_rank(objective, first, deadline) if cut is None and start is None else first
+    if cut is not None or first < _LEAST_RANK:
         near = rng.random(n) - 0.5 if start is None else start[:, 0]
         V = (np.where(near < 0.0, 1.0, -1.0) if cut is None else cut)[:, None]
         return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, cut is not None)
@@ -70,13 +74,15 @@ def solve_low_rank(
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
     stalls, last_gap = 0, math.inf
     value, scale = _value_and_scale(objective, V)
+    now = time.monotonic()
+    half = now + 0.5 * (deadline - now)
     while True:
-        with threads.within(None if deadline == math.inf else deadline - time.monotonic()):
+        with threads.within(None if deadline == math.inf else half - time.monotonic()):
             done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
         sweeps += done
         V = _unit_rows(V)
         value, scale = _value_and_scale(objective, V)
-        out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= deadline
+        out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= half
         if gain > threshold * scale and not out_of_sweeps:
             continue
         certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove)
@@ -96,13 +102,14 @@ def solve_low_rank(
         threshold = max(threshold / 5.0, 1e-14)
 
 
-def _there_is_time(objective: CutObjective, rank: int) -> bool:
-    """Whether as many products as a bound needs, the trivial one apart, may end before the time limit."""
-    began = now = time.monotonic()
-    if began < threads.deadline() < math.inf:
+def _affordable_rank(objective: CutObjective, rank: int, deadline: float) -> int:
+    """At most `rank`, as large as lets as many products as a bound needs, the trivial one apart, end in time."""
+    began = time.monotonic()
+    if began < deadline < math.inf:
         objective.multiply(np.ones((objective.n_vertices, _COLUMNS)))
         now = time.monotonic()
-    return now + _PRODUCTS * rank / _COLUMNS * (now - began) <= threads.deadline()
+        rank = min(rank, int(_COLUMNS * (deadline - now) / max(_PRODUCTS * (now - began), 1e-9)))
+    return rank if began < deadline else 0
 
 
 def _value_and_scale(objective: CutObjective, V: FloatArray) -> tuple[float, float]:
