@@ -57,7 +57,7 @@ def test_a_bound_of_a_lanczos_run_that_a_time_limit_cut_short_is_found(judge, mo
         monkeypatch.setitem(judge.__globals__, "asked", lambda rng: asked(rng) | {"time_limit": float(limit)})
         return judge(seed)[2]
 
-    cases = [(limit, seed) for seed in (525, 1435, 1635, 2065) for limit in range(4, 60, 2)]
+    cases = [(limit, seed) for seed in (22, 525, 1435, 1635) for limit in range(4, 60, 2)]
     assert not any(wrong(*case) for case in cases[::9])
     monkeypatch.setattr(Lanczos, "smallest", smallest)
     assert any(wrong(*case) for case in cases)
