@@ -36,6 +36,8 @@ _MOST_REHEARSED, _REHEARSALS = 10**6, 2
 _MEDIAN = math.log(2) / math.sqrt(2)
 #: No modularity is wanted that is larger than that.
 _MOST_WANTED = 0.9
+#: A model, and a graph that was drawn from it, if one was.
+_WithTwin = tuple[PrivateGraphModel, sparse.csr_array | None]
 
 
 @private_function
@@ -125,7 +127,8 @@ def private_synthetic_graph(  # noqa: PLR0913
     of_edges, of_tails, of_triangles, of_clustering, of_pairs, of_groups = call.split(*others, 1 - sum(others))
     graph = source.read().unweighted()
     subgraphs = subgraphs_of(graph)
-    edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
+    counted = release_by_ladder(subgraphs, "edge", of_edges)
+    edges = max(counted.value, 0)
     asked = CommunityFacts(
         facts.n,
         1.0,
@@ -135,45 +138,43 @@ def private_synthetic_graph(  # noqa: PLR0913
         degree_share=SYNTHESIS.degree_share,
     )
     found, _ = release_with_edges(graph, of_groups, asked, edges)
+    between = found.weights.with_total(counted.value, standard_deviation(counted.noise))
+    edges = max(round(float(between.values.sum())), 0)
     tails = release_degree_tails(graph, of_tails)
     counts = believable_counts(tails.value, facts.n, tails.std, 2.0 * edges)
     degrees = assigned_degrees(counts, found.degrees, call.generator)
-    blocks = Blocks.fit(degrees, found.labels, found.weights.symmetric)
+    blocks = Blocks.fit(degrees, found.labels, between.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
     triangles = release_by_ladder(subgraphs, "triangle", of_triangles)
     clustering = release_clustering(subgraphs, of_clustering)
     pairs = release_assortativity(graph, roots, of_pairs)
     unit = max(roots.variance * edges, 1.0)
     goals = Goals(
-        min(_likely(triangles, clustering), math.comb(facts.n, 3)),
-        _unless_lost(clustering, facts.n),
+        *_likely(triangles, clustering, facts.n),
         _shrunk(pairs, unit),
         (half_width(triangles.noise, 1 / 2), _MEDIAN * clustering.std / facts.n, _MEDIAN * pairs.std / unit),
     )
-    model = fit_model(graph.nodes, blocks, goals, call)
-    if int(model.degrees.sum()) > 2 * _MOST_REHEARSED:
-        return model
+    fitted = fit_model(graph.nodes, blocks, goals, call)
+    if int(fitted[0].degrees.sum()) > 2 * _MOST_REHEARSED:
+        return fitted[0]
 
     def again(A: sparse.csr_array) -> IntArray:
         public = call.on_public_data(asked.epsilon)
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
-    return strengthened(model, again, call.generator)
+    return strengthened(fitted, again, call.generator)
 
 
-def _likely(triangles: ReleasedCount, clustering: Released) -> int:
-    """How many triangles: where noise explains the clustering, Stein shrinks them by what both numbers say for any."""
-    number = max(triangles.value, 0)
-    if clustering.number > 2 * clustering.std:
-        return number
-    said = (number / standard_deviation(triangles.noise)) ** 2 + (max(clustering.number, 0.0) / clustering.std) ** 2
-    return int(number * (1 - 1 / max(said, 1.0)))
+def _likely(triangles: ReleasedCount, clustering: Released, n: int) -> tuple[int, float]:
+    """How many triangles, and the mean clustering: nan where noise of twice its standard deviation explains it.
 
-
-def _unless_lost(released: Released, unit: float) -> float:
-    """A number in this unit, from 0 to 1; nan where noise of twice its standard deviation explains it."""
-    number = min(max(released.number, 0.0), unit)
-    return number / unit if number > 2 * released.std else math.nan
+    Then Stein shrinks the triangles by what both numbers say for any.
+    """
+    number, most, seen = max(triangles.value, 0), math.comb(n, 3), min(max(clustering.number, 0.0), float(n))
+    if seen > 2 * clustering.std:
+        return min(number, most), seen / n
+    said = (number / standard_deviation(triangles.noise)) ** 2 + (seen / clustering.std) ** 2
+    return min(int(number * (1 - 1 / max(said, 1.0))), most), math.nan
 
 
 def _shrunk(released: Released, unit: float) -> float:
@@ -182,25 +183,26 @@ def _shrunk(released: Released, unit: float) -> float:
     return (number - released.std**2 / number) / unit if abs(number) > released.std else 0.0
 
 
-def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> PrivateGraphModel:
-    """A model by released degrees, labels, weights between communities, and counts."""
+def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> _WithTwin:
+    """A model by released degrees, labels, weights between communities, and counts; a twin too if one was drawn."""
     counts = int(goals.triangles), goals.clustering, goals.assortativity
     fitted = blocks.labels, blocks.degrees, blocks.edges
     model = PrivateGraphModel(nodes, *fitted, *counts, math.nan, 0.0, 1, 0.0, call.report(), goals.errors)
     return _tightened(model, call.generator)
 
 
-def _tightened(model: PrivateGraphModel, generator: np.random.Generator) -> PrivateGraphModel:
+def _tightened(model: PrivateGraphModel, generator: np.random.Generator) -> _WithTwin:
     """With the least groups for its triangles: none if swaps alone make them, as on a twin; groups blur labels.
 
     Communities that are split at random have groups: the labels are not what Louvain's method finds, and groups are.
     """
     if model.parts == 1 and int(model.degrees.sum()) <= 2 * _MOST_REHEARSED:
         loose = replace(model, tightness=0.0)
-        if _held(loose, loose.adjacency(generator)) >= 1 - SHORT:
-            return loose
+        twin = loose.adjacency(generator)
+        if _held(loose, twin) >= 1 - SHORT:
+            return loose, twin
     blocks = stronger(model.blocks, model.parts, model.strength, generator)
-    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator))
+    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator)), None
 
 
 def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
@@ -209,7 +211,7 @@ def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
 
 
 def strengthened(
-    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
+    fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> PrivateGraphModel:
     """A model on whose twins the same mechanism finds labels as good as those of the private graph, by a rehearsal.
 
@@ -217,23 +219,24 @@ def strengthened(
     graph, the model is made stronger, in proportion; and where they have more then, in between. A model that is so
     strong that twins lack triangles is not taken.
     """
-    own = modularity_of(sparse.csr_array(ends_of(model.block_weights)), 1.0)
-    best, kept, reached = _rehearsed(model, again, generator)
-    model = replace(model, modularity=best)
+    own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
+    best, kept, reached = _rehearsed(fitted, again, generator)
+    model = replace(fitted[0], modularity=best)
     if not 0 < kept < own:
         return model
     strong = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
     larger, more, enough = _rehearsed(strong, again, generator)
     if more > own:
         strong = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
-    return strong if enough >= min(reached, 1 - SHORT) else model
+    return strong[0] if enough >= min(reached, 1 - SHORT) else model
 
 
 def _rehearsed(
-    model: PrivateGraphModel, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
+    fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> tuple[float, float, float]:
     """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
-    twin = model.adjacency(generator)
+    model, drawn = fitted
+    twin = model.adjacency(generator) if drawn is None else drawn
     best, *kept = (
         modularity_of(sums_between(twin, labels), 1.0)
         for labels in (louvain(twin, 1.0, generator, runs=1), *(again(twin) for _ in range(_REHEARSALS)))
@@ -241,7 +244,7 @@ def _rehearsed(
     return best, sum(kept) / _REHEARSALS, _held(model, twin)
 
 
-def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> PrivateGraphModel:
+def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> _WithTwin:
     """A model whose communities have this modularity."""
     parts, strength = strength_for(model.block_weights, wanted)
     return _tightened(replace(model, modularity=wanted, parts=parts, strength=strength), generator)

@@ -138,7 +138,7 @@ def report(  # noqa: PLR0913
     goals = Goals(max(counts.counts["triangle"], 0), math.nan, math.nan, errors)
     shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
     blocks = Blocks.fit(shown, communities.labels, communities.block_weights)
-    twin = fit_model(graph.nodes, blocks, goals, call)
+    twin, _ = fit_model(graph.nodes, blocks, goals, call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
 
