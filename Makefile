@@ -12,9 +12,12 @@ CLEAN := .venv-release
 BUILD := .venv-build
 # The lowest versions that pyproject.toml allows, all extras, and the tests.
 LOWEST := .venv-lowest
-PIP := -m pip --quiet --disable-pip-version-check
+# The newest pip, of this environment, installs into all: that of Python 3.11 takes twice the time, and each environment
+# would first get one of its own.
+PIP := $(VENV)/.pip
 # A third of the installed modules is ever imported, and compiled then; pip would compile all, on one core.
-INSTALL := $(PIP) install --no-compile
+INSTALL := install --no-compile
+INTO := $(BIN)/python -m pip --quiet --disable-pip-version-check --python
 # By a path: beside a folder called dpgraph, as a clone is, Python would take the folder for the package.
 EDITABLE := --config-settings editable_mode=compat --editable
 
@@ -29,16 +32,19 @@ export NO_MKDOCS_2_WARNING := 1
 .PHONY: demo test pytest compile coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
   bench-speed-full bench-science bench-everyday bench-load clean
 
-$(STAMP): pyproject.toml
+$(PIP):
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(INSTALL) $(EDITABLE) '.[plot,pandas,docs,test]'
+	$(INTO) $(VENV) $(INSTALL) --upgrade pip
+	touch $(PIP)
+
+$(STAMP): pyproject.toml | $(PIP)
+	$(INTO) $(VENV) $(INSTALL) $(EDITABLE) '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
 # The demo needs the package and matplotlib only.
-$(DEMO): pyproject.toml
-	test -f $(STAMP) || $(PYTHON) -m venv $(VENV)
-	test -f $(STAMP) || $(BIN)/python $(INSTALL) $(EDITABLE) '.[plot]'
+$(DEMO): pyproject.toml | $(PIP)
+	test -f $(STAMP) || $(INTO) $(VENV) $(INSTALL) $(EDITABLE) '.[plot]'
 	touch $(DEMO)
 
 demo: $(DEMO)
@@ -89,26 +95,26 @@ docs: $(STAMP)
 # that an earlier build left in dpgraph.egg-info hides what MANIFEST.in forgets. The wheel is built from the source distribution, so that one clean environment,
 # into which the wheel is installed, tries both. It gets the lowest versions that pyproject.toml allows, where this Python is
 # the lowest too: all other targets have the newest ones.
-release:
+release: | $(PIP)
 	rm -rf dist $(CLEAN) $(BUILD)
-	$(PYTHON) -m venv $(BUILD)
-	$(BUILD)/bin/python $(INSTALL) build 'setuptools>=77'
+	$(PYTHON) -m venv --without-pip $(BUILD)
+	$(INTO) $(BUILD) $(INSTALL) build 'setuptools>=77'
 	mkdir $(BUILD)/source
 	tar -cf - --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
 	  | tar -xf - -C $(BUILD)/source
 	$(BUILD)/bin/python -m build --no-isolation --outdir dist $(BUILD)/source > /dev/null
-	$(PYTHON) -m venv $(CLEAN)
+	$(PYTHON) -m venv --without-pip $(CLEAN)
 	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt
-	$(CLEAN)/bin/python $(INSTALL) --constraint $(CLEAN)/lowest.txt dist/*.whl
+	$(INTO) $(CLEAN) $(INSTALL) --constraint $(CLEAN)/lowest.txt dist/*.whl
 	mkdir $(CLEAN)/work
 	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
 
 # Tests of what rests on other packages, with the lowest versions of these: three minutes, not part of test, whose release
 # tries the same versions on less.
-test-lowest:
-	$(PYTHON) -m venv --clear $(LOWEST)
+test-lowest: | $(PIP)
+	$(PYTHON) -m venv --without-pip --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt $(EDITABLE) '.[plot,pandas,sklearn]' \
+	$(INTO) $(LOWEST) $(INSTALL) --constraint $(LOWEST)/lowest.txt $(EDITABLE) '.[plot,pandas,sklearn]' \
 	  pytest pytest-xdist hypothesis pyyaml polars
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -q tests/projections \
 	  tests/queries tests/spectral tests/sos/test_lasserre.py tests/problems/test_exact_max_cut.py $(addprefix tests/test_, \
