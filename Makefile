@@ -8,12 +8,10 @@ STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
 # An environment that holds the built package and nothing else.
 CLEAN := .venv-release
-# What builds the package, and the source that it is built from.
-BUILD := .venv-build
 # The lowest versions that pyproject.toml allows, all extras, and the tests.
 LOWEST := .venv-lowest
 # The newest pip, of this environment, installs into all: that of Python 3.11 takes twice the time, and each environment
-# would first get one of its own.
+# would first get one of its own. Beside it is what builds the package.
 PIP := $(VENV)/.pip
 # A third of the installed modules is ever imported, and compiled then; pip would compile all, on one core.
 INSTALL := install --no-compile
@@ -35,16 +33,16 @@ export NO_MKDOCS_2_WARNING := 1
 $(PIP):
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(INTO) $(VENV) $(INSTALL) --upgrade pip
+	$(INTO) $(VENV) $(INSTALL) --upgrade pip build 'setuptools>=77'
 	touch $(PIP)
 
 $(STAMP): pyproject.toml | $(PIP)
-	$(INTO) $(VENV) $(INSTALL) $(EDITABLE) '.[plot,pandas,docs,test]'
+	$(INTO) $(VENV) $(INSTALL) --no-build-isolation $(EDITABLE) '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
 # The demo needs the package and matplotlib only.
 $(DEMO): pyproject.toml | $(PIP)
-	test -f $(STAMP) || $(INTO) $(VENV) $(INSTALL) $(EDITABLE) '.[plot]'
+	test -f $(STAMP) || $(INTO) $(VENV) $(INSTALL) --no-build-isolation $(EDITABLE) '.[plot]'
 	touch $(DEMO)
 
 demo: $(DEMO)
@@ -96,17 +94,14 @@ docs: $(STAMP)
 # into which the wheel is installed, tries both. It gets the lowest versions that pyproject.toml allows, where this Python is
 # the lowest too: all other targets have the newest ones.
 release: | $(PIP)
-	rm -rf dist $(CLEAN) $(BUILD)
-	$(PYTHON) -m venv --without-pip $(BUILD)
-	$(INTO) $(BUILD) $(INSTALL) build 'setuptools>=77'
-	mkdir $(BUILD)/source
-	tar -cf - --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
-	  | tar -xf - -C $(BUILD)/source
-	$(BUILD)/bin/python -m build --no-isolation --outdir dist $(BUILD)/source > /dev/null
+	rm -rf dist $(CLEAN)
 	$(PYTHON) -m venv --without-pip $(CLEAN)
+	mkdir $(CLEAN)/source $(CLEAN)/work
+	tar -cf - --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
+	  | tar -xf - -C $(CLEAN)/source
+	$(BIN)/python -m build --no-isolation --outdir dist $(CLEAN)/source > /dev/null
 	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt
 	$(INTO) $(CLEAN) $(INSTALL) --constraint $(CLEAN)/lowest.txt dist/*.whl
-	mkdir $(CLEAN)/work
 	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
 
 # Tests of what rests on other packages, with the lowest versions of these: three minutes, not part of test, whose release
@@ -163,4 +158,4 @@ bench-load: $(STAMP)
 	$(BIN)/python benchmarks/load.py
 
 clean:
-	rm -rf $(VENV) $(CLEAN) $(BUILD) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*
+	rm -rf $(VENV) $(CLEAN) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*
