@@ -107,9 +107,12 @@ def _add_products(
             found[i, c] += total
         total = 0.0
         for k in range(starts[i], ends[i] if centre != 0.0 else starts[i]):
-            if X[columns[k]].any():
-                total += weights[k] if many else weights[0]
-        found[i] -= centre * total
+            for c in range(X.shape[1]):
+                if X[columns[k], c] != 0.0:
+                    total += weights[k] if many else weights[0]
+                    break
+        for c in range(X.shape[1]):
+            found[i, c] -= centre * total
 
 
 @njit()

@@ -109,7 +109,8 @@ def _extend(
 ) -> FloatArray:
     """The best sign of each eliminated vertex, last eliminated first, beside those of the kept ones."""
     whole = np.ones(kept.size + order.size)
-    whole[kept] = signs
+    for k in range(kept.size):  # one by one: numba compiles texts of errors for arrays of unequal shapes, two seconds
+        whole[kept[k]] = signs[k]
     for t in range(order.size - 1, -1, -1):
         field = 0.0
         for s in range(3):

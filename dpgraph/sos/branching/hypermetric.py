@@ -94,7 +94,8 @@ def extended(X: FloatArray, members: IntArray, stop: Stop) -> tuple[IntArray, Fl
                 amount = -0.5 * (size + 1) - (total + low)
                 if amount > violation[k] and not np.isnan(x + y):
                     violation[k] = amount
-                    longer[k, :size] = members[k]
+                    for a in range(size):
+                        longer[k, a] = members[k, a]
                     longer[k, size] = u + 1 if low == x + y + z or low == x - y - z else -(u + 1)
                     longer[k, size + 1] = v + 1 if low == x + y + z or low == -x + y - z else -(v + 1)
     return longer, violation
