@@ -47,9 +47,9 @@ def same(first, second):
     return True
 
 
-NAMES = st.one_of(
-    st.integers(-5, 10**30), st.text(max_size=6), st.booleans(), st.none(), st.tuples(st.integers(0, 3), st.text())
-)
+#: Without surrogates, which files cannot hold; the default finds them by trying all characters.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+NAMES = st.one_of(st.integers(-5, 10**30), TEXT, st.booleans(), st.none(), st.tuples(st.integers(0, 3), TEXT))
 
 
 @settings(max_examples=25)
