@@ -183,12 +183,14 @@ def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop:
             near, last = value, step
         if value > top + 1e-10 * above:
             top = value
-            best[:] = x
+            for i in range(n):
+                best[i] = x[i]
         if step - last > _PATIENCE * n:
             shaken = 1 + int(uniform(state) * n / _SHAKEN)
         if stop[0]:
             break
-    x[:] = best
+    for i in range(n):
+        x[i] = best[i]
 
 
 @njit(nogil=True, fastmath=REORDER)
