@@ -201,7 +201,8 @@ def _given(
 
     `published` is what was released, or `least` where that is below it. The floor, so many `times` the next width, has
     the weight of all numbers below it; others are as likely as it is over them, to this power. A `square`
-    (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits them. Of two limits the upper one weighs like the floor.
+    (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits them. Of two limits the upper one weighs like the floor. First
+    widths without limits weigh in proportion to 1/c_0^2 beyond three times the c_1 (c_1 - 1) paths of a clique.
     """
     (released, least), following, D = published, later[:, None], later[0]
     floor, low, high = times * D, 0.0, math.inf
@@ -213,6 +214,8 @@ def _given(
     special = np.array([floor, high] if low > 0 and floor < high < ends[-1] else [floor])
     own = np.append(special, (ends[:-1] + ends[1:]) / 2)
     size = np.append(COUNTS.limit_weight * special, np.diff(ends)) * (floor / own) ** power
+    if square is None and power == 0 and D > 1:
+        size *= np.minimum(1.0, 3 * D * (D - 1) / own) ** 2
     prior = np.where((low <= own) & (own <= high), size, _IMPOSSIBLE * size)
     above = own - released
     if released > least:
