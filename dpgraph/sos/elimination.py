@@ -52,9 +52,10 @@ class RowPool(NamedTuple):
         return pool.enlarged()
 
     def enlarged(self) -> "RowPool":
-        """The same with twice the room, and more."""
-        more = self.columns.size + self.at.shape[1]
-        columns, values = (np.append(part, np.empty(more, part.dtype)) for part in (self.columns, self.values))
+        """The same with twice the room, and more. What is not used yet takes no memory."""
+        used, size = int(self.used[0]), 2 * self.columns.size + self.at.shape[1]
+        columns, values = np.empty(size, self.columns.dtype), np.empty(size)
+        columns[:used], values[:used] = self.columns[:used], self.values[:used]
         return self._replace(columns=columns, values=values)
 
 

@@ -30,7 +30,7 @@ from dpgraph.typing import IntArray
 
 #: Entries of the largest table, and steps for all of them: some seconds.
 _LARGEST, _MOST = 2**24, 2**33
-_STEPS_A_SECOND = 4e8
+_STEPS_A_SECOND = 2e9
 _PLAIN = 2**18  # steps of a variable that numpy takes in one go
 _INNER = 64  # entries of the inner loop
 _ROOM = 2**31  # bytes of all tables

@@ -23,7 +23,7 @@ from dpgraph.sos.proofs import EliminationProof
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import is_optimal
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import on_thread, time_is_up
+from dpgraph.threads import deadline, on_thread, time_is_up, within
 from dpgraph.typing import IntArray
 
 _PARTS = 256  # of a unit of the values, in which costs are moved
@@ -52,8 +52,9 @@ class ExactSearch:
     @staticmethod
     def eliminated(objective: CSPObjective) -> tuple[IntegerCosts, Core]:
         """The costs of an objective, and what elimination leaves of them: what a search begins with."""
-        whole = IntegerCosts.of(objective)
-        return whole, reduced(whole, _STEPS_BEFORE)
+        whole, half = IntegerCosts.of(objective), 0.5 * (deadline() - time.monotonic())
+        with within(half if half < math.inf else None):
+            return whole, reduced(whole, _STEPS_BEFORE)
 
     def __init__(
         self, objective: CSPObjective, began: tuple[IntegerCosts, Core], options: SolverOptions,
