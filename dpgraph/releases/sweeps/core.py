@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, shrunken_degrees
+from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, is_even, shrunken_degrees
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.progress import BAR
@@ -52,7 +52,7 @@ def release_core_iterates(
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
     for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
-    repeats = number_of_queries(oracle, w, mean_degree, epsilon)
+    repeats = number_of_queries(oracle, w, mean_degree, epsilon, even=is_even(degrees))
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
