@@ -60,16 +60,15 @@ def solve_low_rank(
     n, (first, most) = objective.n_vertices, objective.ranks()
     deadline = min(deadline, threads.deadline())
     cut = None if start is not None or threads.time_is_up() else objective.unfrustrated()
-    first = _affordable_rank(objective, first, deadline) if cut is None and start is None else first
-    if cut is not None or first < _LEAST_RANK:
-        near = rng.random(n) - 0.5 if start is None else start[:, 0]
-        V = (np.where(near < 0.0, 1.0, -1.0) if cut is None else cut)[:, None]
+    rank = _affordable_rank(objective, first, deadline) if cut is None and start is None else first
+    if cut is not None or rank < min(first, _LEAST_RANK):
+        V = (np.where(rng.random(n) < 0.5, 1.0, -1.0) if cut is None else cut)[:, None]
         return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, cut is not None)
     if tol is None:
         tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
     if max_sweeps is None:
         max_sweeps = min(20_000, math.ceil(20 / tol))
-    V = _unit_rows(rng.standard_normal((n, first))) if start is None else np.array(start, dtype=np.float64, order="C")
+    V = _unit_rows(rng.standard_normal((n, rank))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
     stalls, last_gap = 0, math.inf
