@@ -169,17 +169,17 @@ def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon
 
     Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
     with the noise of a single release tells more. Elsewhere a number of a row is a sum of about d/columns weights up to
-    w, and rows are read as often as the variance of a query is below half of d/columns w^2, if that is at least half as
-    often as signs ever are: that often signs are always read. Twice that variance is allowed where degrees are `even`,
-    as no row begins, and signs grow out of chance; four times where tables are private, whose rows read once get more
-    noise, or tell less of labels that are not best: there two queries do.
+    w, and rows are read as often as the variance of a query is below half of d/columns w^2; four times that where
+    tables are private, whose rows read once get more noise, or tell less of labels that are not best. Signs are always
+    read at least half as often as they may be; twice that variance is allowed where degrees are `even`, as no row
+    begins, and signs grow out of chance.
     """
     degree = min(mean_degree / w, oracle.rows - 1.0)
     if epsilon * min(epsilon, 1.0) * degree < SWEEPS.sparse:
         return 0
     signs = oracle.columns == 1
     tables = not signs and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
-    least, most = 2 if tables else SWEEPS.of_signs // 2, SWEEPS.of_signs if signs else 2 * SWEEPS.of_signs
+    least, most = (SWEEPS.of_signs // 2, SWEEPS.of_signs) if signs else (2, 2 * SWEEPS.of_signs)
     largest = (4.0 if tables else 2.0 if signs and even else 1.0) * w**2 * degree / oracle.columns / 2
     quiet = [count for count in range(least, most + 1) if query_law(oracle, count, epsilon).variance <= largest]
     return max(quiet, default=least if signs else 0)
