@@ -15,7 +15,7 @@ LOWEST := .venv-lowest
 PIP := $(VENV)/.pip
 # A third of the installed modules is ever imported, and compiled then; pip would compile all, on one core.
 INSTALL := install --no-compile
-INTO := $(BIN)/python -m pip --quiet --disable-pip-version-check --python
+INTO := PYTHONWARNINGS='ignore:Compat editable installs' $(BIN)/python -m pip --quiet --disable-pip-version-check --python
 # By a path: beside a folder called dpgraph, as a clone is, Python would take the folder for the package.
 EDITABLE := --config-settings editable_mode=compat --editable
 

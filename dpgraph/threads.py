@@ -24,7 +24,10 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """What runs inside is to end after so many seconds: kernels are stopped then, and :func:`time_is_up`."""
+    """What runs inside is to end after so many seconds: kernels are stopped then, and :func:`time_is_up`.
+
+    None, and infinity, set no limit.
+    """
     limit = math.inf if seconds is None else time.monotonic() + seconds
     token = _deadline.set(min(limit, _deadline.get()))
     try:

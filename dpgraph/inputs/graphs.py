@@ -27,6 +27,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
 _NUMBERS_PER_VERTEX = 30
+#: Rows that are compared with columns at a time; weights that are looked at before all are.
 _ROWS, _FEW = 64, 100
 
 

@@ -94,7 +94,7 @@ def solve_csp_relaxation(
     looks: list[tuple[int, float, float]] = []  # sweeps, the best estimate of a bound, and the value
     while True:
         rounds = max(_ROUNDS, sweeps // _LOOKS)
-        with within(None if deadline == math.inf else deadline - time.monotonic()):
+        with within(deadline - time.monotonic()):
             on_thread(ascend_blocks, objective.constraints, S, penalty, E, V, *room, rounds)
         moments = pair_moments(objective.pairs, V)
         S = np.maximum(S - penalty * moments, 0.0) if nonnegative else S

@@ -52,8 +52,8 @@ class ExactSearch:
     @staticmethod
     def eliminated(objective: CSPObjective) -> tuple[IntegerCosts, Core]:
         """The costs of an objective, and what elimination leaves of them: what a search begins with."""
-        whole, half = IntegerCosts.of(objective), 0.5 * (deadline() - time.monotonic())
-        with within(half if half < math.inf else None):
+        whole = IntegerCosts.of(objective)
+        with within(0.5 * (deadline() - time.monotonic())):
             return whole, reduced(whole, _STEPS_BEFORE)
 
     def __init__(

@@ -179,7 +179,7 @@ class _DualLine:
         """
         t, kind = self.point(shift), "proven"
         left = min(deadline, threads.deadline()) - time.monotonic()
-        with threads.within(_SHARE_OF_PROOF * left if left < math.inf else None):
+        with threads.within(_SHARE_OF_PROOF * left):
             proven = self.objective.is_semidefinite(t)
             if not proven and time_is_up():
                 proven = None

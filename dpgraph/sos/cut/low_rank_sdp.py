@@ -76,7 +76,7 @@ def solve_low_rank(
     now = time.monotonic()
     half = now + 0.5 * (deadline - now)
     while True:
-        with threads.within(None if deadline == math.inf else half - time.monotonic()):
+        with threads.within(half - time.monotonic()):
             done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
         sweeps += done
         V = _unit_rows(V)
