@@ -30,6 +30,7 @@ def reduce_low_degree(
 
     Returned are the smaller matrix, the numbers of its vertices, and the best extension of their signs (k,) to all
     vertices (n,): its value is that in the smaller matrix plus a constant. Last, how many times an entry was rounded.
+    Once the time is up nothing is eliminated.
     """
     A = matrix.sorted_indices()
     n, pool = A.shape[0], RowPool.of(Rows.of(A))
@@ -41,6 +42,8 @@ def reduce_low_degree(
         kernel, last = at_once(_eliminate, 2 * most * count * (A.nnz / n + most)), min(state[1] + count, n - 1)
         on_thread(kernel, pool, most, stack, state, order, neighbours, weights, last)
         pool = pool if state[0] == 0 or state[1] == last else pool.enlarged()
+    if time_is_up():
+        return matrix, np.arange(n), np.copy, 0
     order, neighbours, weights = (part[: state[1]] for part in (order, neighbours, weights))
     rest, kept = remaining(pool)
     # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.

@@ -7,6 +7,7 @@ import pytest
 from dpgraph import max_bisection
 from dpgraph.compiled import Rows
 from dpgraph.sos.cut import multilevel
+from dpgraph.threads import within
 
 
 def matrix(G, sign):
@@ -40,6 +41,12 @@ def test_what_two_cuts_make_together_is_better_than_both():
     parents = cuts[:, np.argsort(values)[:2]]  # bad ones
     children = [multilevel_cut(A, 0, np.random.default_rng(seed), parents) for seed in range(3)]
     assert max(crossing(A, x) for x in children) > max(crossing(A, x) for x in parents.T)
+
+
+def test_once_the_time_is_up_a_balanced_cut_is_dealt():
+    A = matrix(nx.gnm_random_graph(501, 2000, seed=6), 1.0)
+    with within(0.0):
+        assert best(A, 1, count=1) > 0.65 * 2000
 
 
 @pytest.mark.parametrize("n", [61, 200])

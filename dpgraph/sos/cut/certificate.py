@@ -25,6 +25,7 @@ from dpgraph import threads
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
 from dpgraph.sos.proofs import CutProof, DualPoint, Part
+from dpgraph.sos.units import rounded_once
 from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
@@ -214,7 +215,7 @@ def scaled_run(
 
 def dual_bound(objective: CutObjective, t: FloatArray) -> float:
     """The sum constant + sum(t), plus the slack of the objective, rounded up where the sum has rounding errors."""
+    bound = objective.constant + rounded_once(t) + objective.slack
     if objective.exact_sums and on_binary_grid(np.append(4.0 * t, objective.constant)):
-        return objective.constant + math.fsum(t) + objective.slack
-    margin = 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
-    return objective.constant + math.fsum(t) + margin + objective.slack
+        return bound
+    return bound + 1e-13 * (abs(objective.constant) + rounded_once(np.abs(t)))

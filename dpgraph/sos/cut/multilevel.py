@@ -6,14 +6,16 @@ opposite sides. Two cuts are combined by merging only what is on one side, or on
 2012).
 """
 
-from typing import NamedTuple
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import Rows, at_once, njit
 from dpgraph.sos.kernels import on_columns
-from dpgraph.threads import NEVER, Stop, time_is_up
+from dpgraph.threads import NEVER, Stop, deadline, on_thread, time_is_up, within
 from dpgraph.typing import FloatArray, IntArray
 
 _COARSEST = 60  # vertices
@@ -32,40 +34,27 @@ _STEPS = 2**14  # of the gain, where weights differ by more
 def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents: FloatArray) -> FloatArray:
     """One cut (n,) with |sum x| <= imbalance, which is a number of the parity of n, unless the last flips miss it.
 
-    It merges what the `parents`, cuts in columns, agree on, and starts from them besides.
+    It merges what the `parents`, cuts in columns, agree on, and starts from them besides. Merging ends after half of
+    the time that is left.
     """
-    n = rows.indptr.size - 1
-    given = np.ascontiguousarray(parents)  # one type of arrays
-    levels, masses = [(rows, np.ones(n))], np.ones(n)
-    lifts: list[tuple[IntArray, FloatArray]] = []
-    while levels[-1][1].size > _COARSEST and not time_is_up():
-        A, sizes = levels[-1]
-        limit = max(2.0, _LARGEST * n)
-        order = rng.permutation(sizes.size)
-        steps = _CUTS * (A.indices.size + sizes.size)
-        joined = at_once(match, 2 * steps)
-        group, signs = joined(A, masses, given, order, limit, False)
-        if group.max() + 1 > _STALLS * sizes.size:
-            group, signs = joined(A, masses, given, order, limit, True)
-        if group.max() + 1 > _SHRINKS * sizes.size:
-            break
-        count = int(group.max()) + 1
-        merged = np.bincount(group, weights=signs * sizes, minlength=count)
-        signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
-        masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
-        levels.append((at_once(_merged_rows, steps)(A, group, signs, count), np.abs(merged)))
-        lifts.append((group, signs))
-        first = np.empty(count, dtype=np.int64)
-        first[group] = np.arange(group.size)  # any vertex of each group
-        given = signs[first, None] * given[first]
+    with within(0.5 * (deadline() - time.monotonic())):
+        levels, lifts, given = _levels(rows, rng, np.ascontiguousarray(parents))  # one type of arrays
+        late = time_is_up()
+    if time_is_up():  # what is merged would not be refined
+        del levels[1:], lifts[:]
     A, sizes = levels.pop()
-    M = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size))
-    cuts = np.where(rng.random((sizes.size, 1 if time_is_up() else _TRIES)) < 0.5, 1.0, -1.0)
-    for x in cuts.T[:_GROWN]:
-        near = sparse.csgraph.breadth_first_order(M, rng.integers(sizes.size), return_predecessors=False)
-        x[near] = np.where(2.0 * np.cumsum(sizes[near]) <= sizes.sum(), 1.0, -1.0)
-    cuts = refined(A, sizes, np.column_stack([given, cuts]), max(float(imbalance), float(sizes.max())))
-    x = cuts[:, int(np.argmin(np.sum(cuts * (M @ cuts), axis=0)))]
+    slack = max(float(imbalance), float(sizes.max()))
+    if late:
+        deal = at_once(_deal, A.indices.size)
+        x = refined(A, sizes, deal(A, sizes, 0.5 * (float(sizes.sum()) + slack)), slack)
+    else:
+        M = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size))
+        cuts = np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)
+        for x in cuts.T[:_GROWN]:
+            near = sparse.csgraph.breadth_first_order(M, rng.integers(sizes.size), return_predecessors=False)
+            x[near] = np.where(2.0 * np.cumsum(sizes[near]) <= sizes.sum(), 1.0, -1.0)
+        cuts = refined(A, sizes, np.column_stack([given, cuts]), slack)
+        x = cuts[:, int(np.argmin(np.sum(cuts * (M @ cuts), axis=0)))]
     while lifts:
         (group, signs), (A, sizes) = lifts.pop(), levels.pop()
         slack = float(imbalance) if not levels else max(float(imbalance), float(sizes.max()))
@@ -73,9 +62,48 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
     return x
 
 
+def _levels(
+    rows: Rows, rng: np.random.Generator, given: FloatArray
+) -> tuple[list[tuple[Rows, FloatArray]], list[tuple[IntArray, FloatArray]], FloatArray]:
+    """Matrices and sizes from the finest on, groups and signs between them, and the cuts `given` on the coarsest."""
+    n = rows.indptr.size - 1
+    levels, lifts, masses = [(rows, np.ones(n))], list[tuple[IntArray, FloatArray]](), np.ones(n)
+    while levels[-1][1].size > _COARSEST:
+        A, sizes = levels[-1]
+        limit = max(2.0, _LARGEST * n)
+        order = rng.permutation(sizes.size)
+        steps = A.indices.size + sizes.size
+        group, signs = _ending(match, 2 * steps, A, masses, given, order, limit, False)
+        if group.max() + 1 > _STALLS * sizes.size:
+            group, signs = _ending(match, 2 * steps, A, masses, given, order, limit, True)
+        if group.max() + 1 > _SHRINKS * sizes.size or time_is_up():
+            break
+        count = int(group.max()) + 1
+        merged = np.bincount(group, weights=signs * sizes, minlength=count)
+        signs = signs * np.where(merged < 0.0, -1.0, 1.0)[group]  # sizes are kept nonnegative
+        coarser = _ending(_merged_rows, steps, A, group, signs, count)
+        if time_is_up():
+            break
+        masses = np.asarray(np.bincount(group, weights=masses), dtype=np.float64)
+        levels.append((coarser, np.abs(merged)))
+        lifts.append((group, signs))
+        first = np.empty(count, dtype=np.int64)
+        first[group] = np.arange(group.size)  # any vertex of each group
+        given = signs[first, None] * given[first]
+    return levels, lifts, given
+
+
+def _ending(kernel: Callable[..., Any], steps: int, *arguments: Any) -> Any:
+    """Result of a kernel of so many steps, which ends with the time if they are many."""
+    kernel = at_once(kernel, _CUTS * steps)
+    return on_thread(kernel, *arguments) if steps > _SHORT else kernel(*arguments, NEVER)
+
+
 def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> FloatArray:
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
     tol, steps = 1e-10 * float(np.abs(rows.data).max(initial=0.0)), _PASSES * (rows.indices.size + len(signs))
+    if time_is_up() and np.all(np.abs(sizes @ signs) <= slack):
+        return signs.copy()
     passes = at_once(_passes, steps * signs.size / len(signs))
     if steps > _SHORT:
         return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
@@ -83,6 +111,28 @@ def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> F
     for x in columns:  # sooner done than a thread is started
         passes(rows, sizes, x, slack, tol, NEVER)
     return np.ascontiguousarray(columns.T).reshape(signs.shape)
+
+
+@njit(nogil=True)
+def _deal(rows: Rows, sizes: FloatArray, room: float) -> FloatArray:
+    """A cut: one vertex after another goes where it cuts more of what came before, or to the lighter side.
+
+    A side with no more `room` gets none.
+    """
+    x, held = np.zeros(sizes.size), np.zeros(2)
+    for i in range(x.size):
+        field = 0.0
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            field += rows.data[p] * x[rows.indices[p]]
+        lighter = 0 if held[0] <= held[1] else 1
+        side = lighter
+        if field != 0.0:
+            side = 1 if field > 0.0 else 0
+            if held[side] + sizes[i] > room:
+                side = lighter
+        held[side] += sizes[i]
+        x[i] = 1.0 - 2.0 * side
+    return x
 
 
 @njit(nogil=True)
@@ -96,7 +146,7 @@ def _agree(given: FloatArray, i: int, j: int, sign: float) -> bool:
 
 @njit(nogil=True)
 def match(
-    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float, two_hops: bool
+    rows: Rows, masses: FloatArray, given: FloatArray, order: IntArray, limit: float, two_hops: bool, stop: Stop
 ) -> tuple[IntArray, FloatArray]:
     """Groups of one or two vertices, of masses up to `limit`, and signs in them; each takes its strongest free pair.
 
@@ -111,6 +161,8 @@ def match(
     waiting = np.full(masses.size + 1, -1, dtype=np.int64)  # at each neighbour, the last place for those without
     count = 0
     for i in order:
+        if stop[0]:
+            break
         if group[i] >= 0:
             continue
         best, strength, sign = -1, 0.0, 1.0
@@ -139,7 +191,7 @@ def match(
 
 
 @njit(nogil=True)
-def _merged_rows(rows: Rows, group: IntArray, signs: FloatArray, count: int) -> Rows:
+def _merged_rows(rows: Rows, group: IntArray, signs: FloatArray, count: int, stop: Stop) -> Rows:
     """The matrix between groups, without its diagonal and zeros: P' M P with P[i, group_i] = signs_i."""
     indptr, indices, data = rows
     first, after = np.full(count, -1, dtype=np.int64), np.full(group.size, -1, dtype=np.int64)
@@ -150,6 +202,8 @@ def _merged_rows(rows: Rows, group: IntArray, signs: FloatArray, count: int) -> 
     seen, place = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int64)
     used = 0
     for g in range(count):
+        if stop[0]:
+            break
         begin = used
         i = first[g]
         while i >= 0:
@@ -241,7 +295,7 @@ def _passes(rows: Rows, sizes: FloatArray, x: FloatArray, slack: float, tol: flo
             _enter(Q, i, 0 if x[i] > 0.0 else 1, _bucket(Q, gain[i]))
         excess = max(abs(total) - slack, 0.0)
         count, kept, gained, best, missed = 0, 0, 0.0, 0.0, excess
-        while count < n and count < kept + patience:
+        while count < n and count < kept + patience and (missed > 0.0 or not stop[0]):
             chosen = nobody
             for side in range(2):  # whoever gains most, up to a step; the last who came, which follows a seam
                 while top[side] >= 0 and Q.head[side, top[side]] < 0:

@@ -214,6 +214,8 @@ class SparseObjective(_ListedObjective):
         if self.n_vertices <= 1 or int(np.diff(self.matrix.indptr).min()) > most or time_is_up():
             return super().reduced(most)
         matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
+        if kept.size == self.n_vertices:
+            return super().reduced(most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
         core = SparseObjective(matrix, 0.25 * rounded_once(matrix.data) + value)
         core.unit = self.unit

@@ -59,15 +59,18 @@ def solve_max_cut(
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
         quick, n = np.empty((core.n_vertices, 0)), core.n_vertices
-        hurried = options.time_limit is not None and options.local_search and not time_is_up()
+        hurried = options.time_limit is not None and options.local_search
         if hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
             end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
-        cuts = np.column_stack([quick, round_root(core, root, options, generator)])
+        cuts = quick
+        if not (quick.size and time_is_up()):
+            cuts = np.column_stack([quick, round_root(core, root, options, generator)])
         if options.initial is not None:
             cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
-        known = to_beat(core, float(core.values(cuts if options.as_analysed else one_opt(core, cuts)).max()))
+        better = cuts if options.as_analysed or time_is_up() else one_opt(core, cuts)
+        known = to_beat(core, float(core.values(better).max()))
         if core.unit:
             root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
         late = time_is_up()  # and another value comes at once
@@ -78,9 +81,9 @@ def solve_max_cut(
             on_seed=watch.seed, deadline=watch.until(SHARE_OF_SEEDS),
         )  # fmt: skip
         cuts = best_columns(core, round_nodes(core, tree.nodes, cuts, options, generator), options.starts)
-        cut = one_opt(core, cuts[:, 0]) if options.local_search else cuts[:, 0]
+        cut = one_opt(core, cuts[:, 0]) if options.local_search and not (quick.size and time_is_up()) else cuts[:, 0]
         watch.found(core.cut_value(cut), tree.upper_bound)
-        if options.local_search:
+        if options.local_search and not watch.done():
             cut = _search_locally(core, cut, cuts, watch, generator, patient, proof_follows)
         watch.step()
     cut = lift(cut)
