@@ -251,8 +251,9 @@ def _made_simple(
 
     An unwanted pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of
     edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
-    which begin at `starts`. If no such edge is found, x may be anywhere. Ends of pairs for which that fails are joined
-    with each other if they can be, as in a clique, where they have no edge to exchange; what is left then is left out.
+    which begin at `starts`. If no such edge is found, x may be anywhere: where vertices have nearly all edges that they
+    can have, one in thousands will do. Ends of pairs for which that fails, as in a clique, are joined with each other
+    if they can be; what is left then is left out.
     """
     (ends, bad), (by_label, starts), table = edges, places, pairs[1]
     for e in range(bad.size):
@@ -262,15 +263,16 @@ def _made_simple(
         bad[e] = ends[2 * e] == ends[2 * e + 1] or table[place] == code
         if not bad[e]:
             table[place] = code
-    for e in range(bad.size):
+    for turn in range(2 * bad.size):
         if stop[0]:
             break
-        tries = _TRIES if bad[e] else 0
+        e = turn % bad.size
+        tries = (_TRIES if e == turn else _TRIES**2) if bad[e] else 0
         while tries > 0:
             tries -= 1
             mine = 2 * e + (tries & 1)
             u, v = ends[mine], ends[mine ^ 1]
-            near = tries >= _TRIES // 4
+            near = _TRIES // 4 <= tries < _TRIES
             first, last = (starts[labels[u]], starts[labels[u] + 1]) if near else (0, ends.size)
             other = by_label[first + int(rng.random() * (last - first))]
             x, y = ends[other], ends[other ^ 1]
