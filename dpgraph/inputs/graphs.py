@@ -27,8 +27,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
 _NUMBERS_PER_VERTEX = 30
-#: Rows that are compared with columns at a time; weights that are looked at before all are.
-_ROWS, _FEW = 64, 100
+#: Rows that are compared with columns at a time.
+_ROWS = 64
 
 
 class Edges(NamedTuple):
@@ -367,12 +367,12 @@ def _entries(whole: FloatArray) -> sparse.csr_array:
 
 
 def _simple_graph(G: Any) -> sparse.csr_array | None:
-    """The adjacency matrix of a simple graph, if that is what compressed rows or columns hold."""
-    if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64 or np.any(G.data[:_FEW] != 1.0):
+    """The adjacency matrix of a simple graph, if compressed rows or columns hold one; either way a loop is compiled."""
+    if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
         return None
     if not G.indices.dtype == G.indptr.dtype == np.int32:
         n, m = G.shape[0], G.indices.size
-        if max(n, m) >= 2**31 - 1 or not m or not 0 <= G.indices.min() <= G.indices.max() < n:
+        if max(n, m) >= 2**31 - 1 or not 0 <= G.indices.min(initial=0) <= G.indices.max(initial=0) < n:
             return None
         if not 0 <= G.indptr.min() <= G.indptr.max() <= m:
             return None

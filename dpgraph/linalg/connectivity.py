@@ -36,14 +36,12 @@ def edge_connectivity(A: sparse.csr_array) -> int:
     Every degree is a cut. In a maximum-adjacency order, an edge that is scanned as the q-th or later one of its end
     joins vertices that no cut of fewer than q edges separates (H. Nagamochi, T. Ibaraki, "Computing edge-connectivity
     in multigraphs and capacitated graphs", 1992). So edges of at least the best cut so far are contracted, until a
-    single vertex is left. The last vertex of an order is always joined to another one, as its last edge has q its
-    degree.
+    single vertex is left, or one of degree 0 is. The last vertex of an order is always joined to another one, as its
+    last edge has q its degree. That the loop is compiled is said, and tells nothing: it always is.
     """
     A = sparse.csr_array(A, dtype=np.int64, copy=True)
     A.data[:] = 1
-    best: int = A.shape[0]
-    if A.shape[0] < 2 or csgraph.connected_components(A, directed=False)[0] > 1:
-        return 0
+    best: int = A.shape[0] if A.shape[0] > 1 else 0
     while A.shape[0] > 1 and best > 1:
         best = min(best, int(A.sum(axis=1).min()))
         rows = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data

@@ -68,6 +68,8 @@ def _simple_rows(indptr: IntArray, indices: IntArray, data: FloatArray, first: n
         part, ones = indices[start : start + _AT_ONCE], data[start : start + _AT_ONCE]
         for k in range(part.size):
             wrong |= (np.uint64(part[k]) >= np.uint64(n)) | (ones[k] != 1.0)
+        if wrong:
+            return False
         for k in range(1, part.size):
             steps += part[k] <= part[k - 1]
         for k in range(part.size):

@@ -17,8 +17,10 @@ import warnings
 import numpy as np
 import pytest
 import tqdm
+from scipy import sparse
 
 import dpgraph
+from dpgraph.compiled import Kernel, _plain, no_python
 from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
 from tests.about import each
@@ -151,3 +153,19 @@ def test_a_bar_ends_with_the_call_that_asked_for_it_even_if_that_fails(capsys):
     assert "released" in capsys.readouterr().err
     dpgraph.private_max_cut(A, epsilon=1.0, mechanism="bounded-iterates")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("weight", [0.5, 0.0])
+def test_which_loops_are_compiled_does_not_depend_on_edges(weight, monkeypatch):
+    """A terminal shows that loops are compiled, and a folder keeps them. The first edge is a bridge."""
+    called = set()
+    monkeypatch.setattr(Kernel, "__call__", lambda kernel, *given: called.add(kernel) or _plain(kernel)(*given))
+    A = np.kron(np.eye(2), np.ones((4, 4)) - np.eye(4))[::-1, ::-1]
+    seen = []
+    for of_pair in (1.0, weight):
+        A[0, 4] = A[4, 0] = of_pair
+        with no_python():
+            dpgraph.private_statistic(sparse.csr_array(A), "edge-connectivity", epsilon=1.0)
+        seen.append(frozenset(called))
+        called.clear()
+    assert seen[0] == seen[1] != frozenset()
