@@ -92,9 +92,13 @@ def finish(figure: Figure, title: str, remark: str, x: str, y: str) -> Figure:
 
 def png(figure: Figure) -> bytes:
     """A figure as the content of a PNG file, in at most 256 colours."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    buffer, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI)
-    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    small = io.BytesIO()
+    figure.set_dpi(DPI)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    drawn = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    drawn.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
     return small.getvalue()
