@@ -1,5 +1,6 @@
 """Fixtures shared by all tests."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,16 @@ READ = ("DPGRAPH", "NUMBA", "OMP", "OPENBLAS", "NETWORKX")
 def pytest_configure() -> None:
     """Tests use a seed many times, on made-up data; the one warning of a process has its own tests."""
     streams._warned = True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected stays to the end: no garbage collection looks through it."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,8 @@ def calls_of(names):
     """(module, name) of every place in the package that calls a method of one of these names."""
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if any(name in text for name in names) else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
                 found.add((path.relative_to(PACKAGE).as_posix(), node.func.attr))
     return found

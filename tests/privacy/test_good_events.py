@@ -238,7 +238,8 @@ def name_of(node):
 def test_every_event_that_the_package_enters_is_counted():
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "_event" in text else ():
             entered = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             if (
                 entered

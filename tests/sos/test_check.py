@@ -42,7 +42,7 @@ def solved():
     yield "metric", max_cut(signed(nx.gnm_random_graph(13, 50, seed=1), 2), weight="weight", **quick)
     yield "diagonal", max_cut(signed(nx.gnm_random_graph(100, 900, seed=1), 3), weight="weight", **quick)
     yield "price", max_bisection(signed(nx.gnm_random_graph(70, 900, seed=2), 7), weight="weight", **quick)
-    dense = signed(nx.gnm_random_graph(14, 85, seed=1), 2)
+    dense = signed(nx.gnm_random_graph(14, 85, seed=1), 4)
     yield "tree", max_cut(dense, weight="weight", search="optimal", **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prove, "_MOST_VERTICES", (0, 0))
