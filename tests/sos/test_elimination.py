@@ -91,12 +91,24 @@ def test_tables_stay_within_the_limits_of_room_and_steps(monkeypatch):
     assert reduced(k_tree(9, 3, 0), 3).kept.size > 0
 
 
-def test_large_tables_are_joined_as_small_ones_are(monkeypatch):
-    """The kernel and numpy give the same optimum, with messages on different neighbours."""
-    made = IntegerCosts.of(CSPObjective.of(instance(k_tree(40, 3, 5), 4, seed=3, real=True)))
-    plain = elimination.reduced(made).lift(np.empty(0, int))
-    monkeypatch.setattr(elimination, "_PLAIN", 1)
-    assert made.cost(elimination.reduced(made).lift(np.empty(0, int))) == made.cost(plain)
+def by_kernel(monkeypatch, wanted):
+    """Whether tables are added by the kernel, on threads, or by numpy."""
+    monkeypatch.setattr(elimination, "worth_compiling", lambda *_: wanted)
+    monkeypatch.setattr(elimination, "_AT_ONCE", 1)
+
+
+@pytest.mark.parametrize("inner", [2, 16, 128])
+@pytest.mark.parametrize(("k", "q"), [(3, 4), (5, 3), (9, 2)])
+def test_the_kernel_and_numpy_give_the_same_optimum(k, q, inner, monkeypatch):
+    """With messages on different neighbours, in whatever order, of which some are innermost."""
+    made = IntegerCosts.of(CSPObjective.of(instance(k_tree(40, k, 5), q, seed=3, real=True)))
+    monkeypatch.setattr(elimination, "_INNER", inner)
+    by_kernel(monkeypatch, False)
+    plain = elimination.reduced(made).best()
+    by_kernel(monkeypatch, True)
+    labels, more = elimination.reduced(made).best()
+    assert made.cost(labels) == made.cost(plain[0])
+    assert more == plain[1]
 
 
 @pytest.mark.parametrize("largest", [2**16, 2**32, 2**40])
@@ -107,10 +119,10 @@ def test_the_best_labels_are_exact_whatever_numbers_tables_hold(largest, beyond,
     scale = int(largest / float(made.tables.max(axis=(1, 2)).sum())) + beyond
     costs = IntegerCosts.of(CSPObjective.of(made))
     costs = replace(costs, pair=scale * costs.pair + np.random.default_rng(0).integers(scale, size=costs.pair.shape))
-    monkeypatch.setattr(elimination, "_PLAIN", 1)
+    by_kernel(monkeypatch, True)
     found, more = elimination.reduced(costs).best()
     monkeypatch.setattr(elimination, "KINDS", (np.int64,) * 3)
-    monkeypatch.setattr(elimination, "_PLAIN", 2**20)
+    by_kernel(monkeypatch, False)
     whole, room = elimination.reduced(costs).best()
     assert costs.cost(found) == costs.cost(whole)
     assert 0 <= more <= room

@@ -12,27 +12,27 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.compiled import njit
+from dpgraph.compiled import OF_NUMPY, njit, worth_compiling
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.series import MOST_MORE, Series
-from dpgraph.threads import Stop, deadline, on_threads, thread_count, time_is_up
+from dpgraph.threads import NEVER, Stop, deadline, on_threads, thread_count, time_is_up
 from dpgraph.typing import IntArray
 
 #: Entries of the largest table, and steps for all of them: some seconds.
 _LARGEST, _MOST = 2**24, 2**33
 _STEPS_A_SECOND = 2e9
-_PLAIN = 2**18  # steps of a variable that numpy takes in one go
-_INNER = 64  # entries of the inner loop
+_AT_ONCE = 2**22  # steps of a variable that need no threads
+_INNER = 128  # entries of the innermost loops
 _ROOM = 2**31  # bytes of all tables
 _MOST_ASKED = 2**16  # labels of a variable that are looked at again
 #: Types of numbers in tables: sixteen or eight of the first are added at once, and the last holds all costs.
@@ -40,8 +40,9 @@ Kind = type[np.integer[Any]]
 KINDS: tuple[Kind, Kind, Kind] = np.uint16, np.uint32, np.int64
 
 Table = NDArray[Any]
-#: Variables in increasing order: the axes of a table.
+#: Variables: the axes of a table.
 Scope = tuple[int, ...]
+_NONE = np.zeros((0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,55 +171,104 @@ def join_neighbours(neighbours: list[set[int]], v: int) -> set[int]:
 
 @dataclass(eq=False)
 class _Bucket:
-    """A variable, and the tables that mention it and nothing that was eliminated before."""
+    """A variable, and the tables that mention it and nothing that was eliminated before.
+
+    A table is a part of a room: its variables, in the order of its axes, and where it begins.
+    """
 
     variable: int
-    given: dict[Scope, IntArray] = field(default_factory=dict)  #: of the instance
-    tables: dict[Scope, Table] = field(default_factory=dict)  #: the same in coarser units, and what others left
-    scope: Scope = ()  #: the other variables
+    q: int
+    parts: list[tuple[Scope, int]] = field(default_factory=list)
     before: list[_Bucket] = field(default_factory=list)  #: whose table came here
     rounded: int = 0  #: units that the tables lack at most
-    asked: IntArray = field(default_factory=lambda: np.zeros((1, 0), dtype=np.int64))  #: labels of the scope
-    values: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: by these and the own label
-    number: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: of those that may be least, or -1
+    scope: Scope = ()  #: the other variables, in the order of the table that is left
+    start: int = 0  #: where that begins
+    inner: int = 0  #: how many of them are innermost
+    tables: IntArray = field(default_factory=lambda: _NONE)  #: where each begins, its steps by variable and scope
+    copies: list[tuple[list[int], list[list[int]]]] = field(
+        default_factory=list
+    )  #: of tables, and what they are sums of
+    asked: IntArray = field(default_factory=lambda: _NONE)  #: labels of the scope
+    values: IntArray = field(default_factory=lambda: _NONE)  #: by these and the own label
+    number: IntArray = field(default_factory=lambda: _NONE)  #: of those that may be least, or -1
     rows: list[IntArray] = field(default_factory=list)  #: by number, of those before
 
-    def sums(self, tables: dict[Scope, Table], labels: IntArray) -> IntArray:
-        """The sum of tables for labels of the scope (rows), by the labels of the variable."""
-        own = np.arange(next(iter(self.tables.values())).shape[0])
-        at = {u: labels[:, k, None] for k, u in enumerate(self.scope)} | {self.variable: own}
-        total = np.zeros((len(labels), own.size), dtype=np.int64)
-        for variables, table in tables.items():
-            total += table[tuple([at[u] for u in variables])]
-        return total
+    def lay_out(self, place: IntArray, end: int) -> int:
+        """Order the scope, and put the table that is left, and copies, in the room behind an end; the next end."""
+        scope = sorted({u for part, _ in self.parts for u in part} - {self.variable}, key=place.__getitem__)
+        inner = min(math.ceil(math.log(_INNER, self.q)), len(scope))
+        self.scope, self.inner, self.start = _ordered(scope, [part for part, _ in self.parts], inner), inner, end
+        axis = {u: k for k, u in enumerate((self.variable, *self.scope), 1)}
+        alike: dict[object, list[list[int]]] = {}
+        for part, first in self.parts:
+            steps = {axis[u]: self.q**k for k, u in enumerate(reversed(part))}
+            row = [first, *(steps.get(k, 0) for k in range(1, len(axis) + 1))]
+            alike.setdefault(frozenset(part) if len(part) > 2 else first, []).append(row)
+        end += self.q ** len(self.scope)
+        tables, outer = list[list[int]](), len(axis) + 1 - inner
+        powers = [self.q**k for k in range(len(axis))]
+        for rows in alike.values():
+            new = rows[0]
+            if outer > 2 and new[outer - 1] and any(new[outer:]) and new[outer:] != powers[:inner][::-1]:
+                used = [*range(len(axis), outer - 1, -1), 1, *(k for k in range(outer - 1, 1, -1) if new[k])]
+                if len(used) < len(axis):  # is read for each turn, but not in one piece
+                    new = [end, *(powers[used.index(k)] if k in used else 0 for k in range(1, len(axis) + 1))]
+                    end += self.q ** len(used)
+            if new is not rows[0] or len(rows) > 1:
+                self.copies.append((new, rows))
+            tables.append(new)
+        self.tables = np.array(tables)
+        return end
 
-    def ask(self) -> bool:
+    def least(self, room: Table) -> None:
+        """Write the least over the labels of the variable."""
+        for new, rows in self.copies:
+            axes = [k for k in range(1, len(new)) if new[k]]
+            total = _view(room, new, axes, self.q)
+            if new is not rows[0]:
+                total[...] = _view(room, rows[0], axes, self.q)
+            for row in rows[1:]:
+                total += _view(room, row, axes, self.q)
+        least_over(room, self.tables, self.start, self.q, self.inner)
+
+    def sums(self, room: Table, labels: IntArray) -> IntArray:
+        """The sum of the tables that lie in this room, for labels of the scope (rows), by the own label."""
+        tables = self.tables[self.tables[:, 0] < room.size]
+        at = tables[:, 0] + labels @ tables[:, 2:].T
+        return np.asarray(room[at[..., None] + tables[:, 1:2] * np.arange(self.q)].sum(axis=1, dtype=np.int64))
+
+    def ask(self, room: Table) -> bool:
         """Ask those before for what may matter here; whether that is little."""
-        lowest = self.sums(self.tables, self.asked)
+        if self.asked is _NONE:
+            self.asked = np.zeros((1, 0), dtype=np.int64)
+        lowest = self.values = self.sums(room, self.asked)
         wanted = lowest <= lowest.min(axis=1, keepdims=True) + self.rounded + 1
-        if not self.rounded:  # nothing is rounded, and one of the least is as good as another
-            wanted = np.arange(lowest.shape[1]) == lowest.argmin(axis=1)[:, None]
-        self.values, self.number = lowest, np.where(wanted, np.cumsum(wanted).reshape(wanted.shape) - 1, -1)
+        self.number = np.where(wanted, np.cumsum(wanted).reshape(wanted.shape) - 1, -1)
         row, own = np.nonzero(wanted)
-        labels = np.column_stack([self.asked[row], own])
+        labels = np.column_stack([own, self.asked[row]])
         for bucket in self.before:
-            columns = [[*self.scope, self.variable].index(u) for u in bucket.scope]
-            powers = lowest.shape[1] ** np.arange(len(columns))
+            columns = [(self.variable, *self.scope).index(u) for u in bucket.scope]
+            powers = self.q ** np.arange(len(columns))
             asked, rows = np.unique(labels[:, columns] @ powers, return_inverse=True)
-            bucket.asked = asked[:, None] // powers % lowest.shape[1]
+            bucket.asked = asked[:, None] // powers % self.q
             self.rows.append(rows)
         return len(labels) <= _MOST_ASKED
 
-    def answer(self, unit: int) -> None:
+    def answer(self, given: IntArray, unit: int) -> None:
         """Exact values in place of those of tables, where these do not tell which is least."""
-        if not self.rounded:
-            return
         row, own = np.nonzero(self.number >= 0)
-        exact = self.sums(self.given, self.asked)[row, own]
+        exact = self.sums(given, self.asked)[row, own]
         for bucket, rows in zip(self.before, self.rows, strict=True):
             exact += bucket.values.min(axis=1)[rows]
         self.values *= unit
         self.values[row, own] = exact
+
+    def beside(self, labels: IntArray, room: Table) -> IntArray:
+        """What its labels cost beside those of the scope, in the best case."""
+        here = labels[list(self.scope)]
+        if not self.rounded:
+            return np.asarray(self.sums(room, here[None])[0])
+        return np.asarray(self.values[(self.asked == here).all(axis=1).argmax()])
 
 
 def _eliminated(costs: IntegerCosts, order: list[int]) -> tuple[IntArray, int] | None:
@@ -228,158 +278,166 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> tuple[IntArray, int] |
     is asked of them is computed exactly, and where that is too much, all tables are.
     """
     total = int(costs.single.max(axis=1).sum()) + int(costs.pair.max(axis=(1, 2), initial=0).sum())
+    given = np.append(costs.single, costs.pair)
     for kind in (KINDS[0] if total <= np.iinfo(KINDS[0]).max else KINDS[1], KINDS[2]):
         unit = 1 + total // (int(np.iinfo(kind).max) + 1)
-        buckets = _filled(costs, order, kind, unit)
-        if buckets is not None and all(bucket.ask() for bucket in reversed(buckets)):
+        buckets, size = _buckets(costs, order, given.size, unit)
+        if float(size) * np.dtype(kind).itemsize > _ROOM:
+            return None
+        room = np.empty(size, dtype=kind)
+        room[: given.size] = given // unit
+        for bucket in buckets:
+            if time_is_up():
+                return None
+            bucket.least(room)
+        if unit > 1:
+            if not all(bucket.ask(room) for bucket in reversed(buckets)):
+                continue
             for bucket in buckets:
-                bucket.answer(unit)
-            return _best(buckets)
+                bucket.answer(given, unit)
+        return _best(buckets, room)
     return None
 
 
-def _filled(costs: IntegerCosts, order: list[int], kind: Kind, unit: int) -> list[_Bucket] | None:
-    """The buckets of all variables in this order, and all that they leave; None where there is no time or room."""
+def _buckets(costs: IntegerCosts, order: list[int], end: int, unit: int) -> tuple[list[_Bucket], int]:
+    """The buckets of all variables in this order, with places of all that they leave behind the `end`; and its end."""
     n, q = costs.single.shape
-    place, room = np.argsort(order), float(_ROOM)
-    buckets = [_Bucket(v) for v in order]
-    given: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
-    for scope, table in zip(given, chain(costs.single, costs.pair), strict=True):
+    place, buckets = np.argsort(order), [_Bucket(v, q) for v in order]
+    scopes: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
+    starts = np.append(q * np.arange(n + 1), n * q + q * q * np.arange(1, len(costs.pairs) + 1))
+    for scope, start in zip(scopes, starts.tolist()[: len(scopes)], strict=True):
         bucket = buckets[place[list(scope)].min()]
-        bucket.given[scope] = bucket.given.get(scope, 0) + table
-        bucket.tables[scope] = bucket.tables.get(scope, kind(0)) + (table // unit).astype(kind)
+        bucket.parts.append((scope, start))
         bucket.rounded += unit > 1
     for bucket in buckets:
-        bucket.scope = tuple(sorted({u for variables in bucket.tables for u in variables} - {bucket.variable}))
-        room -= np.dtype(kind).itemsize * float(q) ** len(bucket.scope)
-        if time_is_up() or room < 0.0:
-            return None
+        end = bucket.lay_out(place, end)
         if bucket.scope:
-            left = least_over(bucket.tables, bucket.scope, bucket.variable, q)
             after = buckets[place[list(bucket.scope)].min()]
-            after.tables[bucket.scope] = after.tables[bucket.scope] + left if bucket.scope in after.tables else left
+            after.parts.append((bucket.scope, bucket.start))
             after.before.append(bucket)
             after.rounded += bucket.rounded
-    return buckets
+    return buckets, end
 
 
-def _best(buckets: list[_Bucket]) -> tuple[IntArray, int]:
+def _best(buckets: list[_Bucket], room: Table) -> tuple[IntArray, int]:
     """The best labels, and the least that another one costs more, as in :meth:`Series.complete`."""
     labels, more = np.zeros(len(buckets), dtype=np.int64), MOST_MORE
-    rows = {bucket.variable: 0 for bucket in buckets}
     for bucket in reversed(buckets):
-        row = rows[bucket.variable]
-        values = bucket.values[row]
+        values = bucket.beside(labels, room)
         own = labels[bucket.variable] = int(values.argmin())
         more = min(more, int(np.delete(values, own).min(initial=MOST_MORE + values[own]) - values[own]))
-        for before, asked in zip(bucket.before, bucket.rows, strict=True):
-            rows[before.variable] = int(asked[bucket.number[row, own]])
     return labels, more
 
 
-def least_over(tables: dict[Scope, Table], scope: Scope, v: int, q: int) -> Table:
-    """The least of the sum of the tables over the labels of v, by those of the scope."""
-    if len(scope) < 2 or q ** (len(scope) + 1) <= _PLAIN:
-        return np.asarray(_joined(tables, (*scope, v), q).min(axis=-1))
-    inner = _innermost(list(tables), scope, q)
-    groups = _within_largest({variables: table for variables, table in tables.items() if {*variables} & {*inner}})
-    largest = next(iter(groups[0]))  # is read in order, so that it stays where it is quickly read again
-    rows = tuple(sorted((u for u in scope if u not in inner), key=lambda u: u not in largest))
-    beside = {variables: table for variables, table in tables.items() if not {*variables} & {*inner}} or {
-        (v,): np.zeros(q, dtype=groups[0][largest].dtype)
-    }
-    A, at_first = _by_rows(beside, v, rows, ())
-    parts, index = zip(*(_by_rows(group, v, rows, inner) for group in groups), strict=True)
-    at_rest = np.column_stack(index) + np.cumsum([0, *(len(part) for part in parts[:-1])])
-    least = np.full((len(at_rest), q ** len(inner)), np.iinfo(A.dtype).max, dtype=A.dtype)
-    B, ends = np.ascontiguousarray(np.concatenate(parts)), np.linspace(0, len(least), thread_count() + 1).astype(int)
-    shares = [slice(*pair) for pair in pairwise(ends.tolist())]
+def _ordered(scope: list[int], parts: list[Scope], inner: int) -> Scope:
+    """The scope as rows, a variable that takes turns, and so many innermost ones.
+
+    Large tables are read once for all turns, where they do not mention that variable; where they do, they are to
+    mention what is innermost, best as their own last axes. What is eliminated late stays innermost.
+    """
+    if len(scope) <= inner:
+        return tuple(scope)
+    large = sorted((part for part in parts if len(part) > max(len(scope) - inner, 2)), key=len, reverse=True)
+    turn = min(scope, key=lambda u: sum(u in part for part in large))
+    turning = [part for part in large if turn in part]
+    count = {u: sum(u in part for part in turning) for u in scope if u != turn}
+    last = tuple(sorted(count, key=count.__getitem__)[-inner:])
+    for part in reversed(turning + large):
+        if {*part[-inner:]} <= {*count} and sum(count[u] for u in part[-inner:]) >= sum(count[u] for u in last):
+            last = part[-inner:]
+    rows = sorted({*count} - {*last}, key=lambda u: (-count[u], large[0].index(u) if large and u in large[0] else -1))
+    return (*rows, turn, *last)
+
+
+def _view(room: Table, table: list[int], axes: Sequence[int], q: int) -> Table:
+    """A table in the room, by the labels of some axes: what it does not mention has steps of zero."""
+    size = room.itemsize
+    return np.ndarray((q,) * len(axes), room.dtype, room, table[0] * size, [table[axis] * size for axis in axes])
+
+
+def _sum(room: Table, tables: IntArray, axes: Sequence[int], q: int) -> Table:
+    total = np.zeros((q,) * len(axes), dtype=room.dtype)
+    for table in tables.tolist():
+        total += _view(room, table, axes, q)
+    return total
+
+
+def least_over(room: Table, tables: IntArray, start: int, q: int, inner: int) -> None:
+    """Write the least of the sum of tables over the labels of a variable, by those of others, at a place of the room.
+
+    Of each table there is where it begins, and its steps from a label to the next, of the variable and of the others,
+    of which so many are innermost.
+    """
+    width = tables.shape[1]
+    work, left = float(q) ** (width - 1), room[start : start + q ** (width - 2)]
+    if inner == width - 2 or not worth_compiling(_least_sums, OF_NUMPY * work):
+        left[:] = _sum(room, tables, range(1, width), q).min(axis=0).ravel()
+        return
+    left[:] = np.iinfo(room.dtype).max
+    outer = width - inner
+    within, beside = tables[:, outer:].any(axis=1), tables[:, 2:outer].any(axis=1)
+    always = _sum(room, tables[~beside], [1, *range(outer, width)], q).reshape(q, -1)
+    first = _sum(room, tables[beside & ~within], [*range(2, outer), 1], q).reshape(-1, q if outer > 2 else 1, q)
+    large = tables[beside & within]
+    large = large[np.argsort(large[:, outer - 1] > 0, kind="stable")]
+    index = large[:, outer:] @ np.indices((q,) * inner).reshape(inner, q**inner)
+    rows = np.arange(len(first))[:, None] // q ** np.arange(max(outer - 3, 0))[::-1] % q
+    at = large[:, 0] + rows @ large[:, 2 : outer - 1].T
+    steps = np.column_stack([large[:, [1, outer - 1]], (index == np.arange(always.shape[1])).all(axis=1)])
+    left, sums = left.reshape(*first.shape[:2], -1), np.zeros((4, *always.shape), room.dtype)
+    sums[0] = always
+    call = partial(_least_sums, room, steps, index)
+    if work <= _AT_ONCE:
+        call(at, first, left, sums, NEVER)
+        return
+    ends = np.linspace(0, len(first), thread_count() + 1).astype(int).tolist()
+    shares = [slice(*pair) for pair in pairwise(ends)]
     on_threads(
-        partial(_least_sums, np.array(A, order="C"), B),
-        *([array[share] for share in shares] for array in (at_first, at_rest, least)),
+        call, *([array[share] for share in shares] for array in (at, first, left)), [sums.copy() for _ in shares]
     )
-    return least.reshape((q,) * len(scope)).transpose(np.argsort([*rows, *inner]))
-
-
-def _innermost(tables: list[Scope], scope: Scope, q: int) -> Scope:
-    """Variables of the inner loop: enough for the processor to take eight entries at once, where tables stay small."""
-
-    def entries(inner: Scope) -> int:
-        return sum(q ** len({*variables, *inner}) for variables in tables if {*variables} & {*inner})
-
-    found: list[Scope] = []
-    for u in scope:
-        inner: Scope = (u,)
-        while len(inner) < len(scope) - 1 and q ** len(inner) < _INNER:
-            wider: list[Scope] = [(*inner, w) for w in scope if w not in inner]
-            more = min(wider, key=entries)
-            if entries(more) > _LARGEST:
-                break
-            inner = more
-        found.append(inner)
-    best = max(found, key=lambda given: (len(given), -entries(given)))
-    return tuple(sorted(best))
-
-
-def _within_largest(tables: dict[Scope, Table]) -> list[dict[Scope, Table]]:
-    """The tables in groups, each within the scope of its largest."""
-    groups: list[dict[Scope, Table]] = []
-    for variables in sorted(tables, key=len, reverse=True):
-        for group in groups:
-            if set(next(iter(group))).issuperset(variables):
-                break
-        else:
-            groups.append(group := {})
-        group[variables] = tables[variables]
-    return groups
-
-
-def _by_rows(tables: dict[Scope, Table], v: int, rows: Scope, inner: Scope) -> tuple[Table, IntArray]:
-    """The sum of tables by the rows that matter, by the labels of v, and of `inner`; and where each row is in it."""
-    q = next(iter(tables.values())).shape[0]
-    used = [u for u in rows if any(u in variables for variables in tables)]
-    total = _joined(tables, (*used, v, *inner), q)
-    index = np.zeros((1,) * len(rows), dtype=np.int64)
-    for k, u in enumerate(rows):
-        step = np.arange(q) if u in used else np.zeros(q, np.int64)
-        index = index * (q if u in used else 1) + step.reshape((-1,) + (1,) * (len(rows) - 1 - k))
-    return total.reshape((-1, q, q ** len(inner)) if inner else (-1, q)), index.ravel()
-
-
-def _joined(tables: dict[Scope, Table], axes: tuple[int, ...], q: int) -> Table:
-    """The sum of tables by the variables of the axes, small ones first."""
-    axis = {u: i for i, u in enumerate(axes)}
-    total = np.zeros((1,) * len(axis), dtype=next(iter(tables.values())).dtype)
-    for variables, table in sorted(tables.items(), key=lambda item: len(item[0])):
-        mine = [axis[u] for u in variables]
-        shape = np.ones(len(axis), dtype=np.int64)
-        shape[mine] = table.shape
-        more = np.transpose(table, np.argsort(mine)).reshape(shape)
-        if total.shape == (q,) * len(axis):
-            total += more
-        else:
-            total = np.add(total, more, order="C")
-    return np.broadcast_to(total, (q,) * len(axis))
 
 
 @njit(nogil=True)
-def _least_sums(A: Table, B: Table, at_first: IntArray, at_rest: IntArray, least: Table, stop: Stop) -> None:
-    """The least over a of A[i, a] + the sum of B[j, a, b], by row and b; a row says which i and j."""
-    (rows, size), (_, more), kind = least.shape, at_rest.shape, A.dtype.type
-    total = np.empty(size, A.dtype)
-    for r in range(rows):
+def _least_sums(  # noqa: PLR0913
+    room: Table, steps: IntArray, index: IntArray, at: IntArray, first: Table, left: Table, sums: Table, stop: Stop
+) -> None:
+    """As :func:`least_over`, for some rows.
+
+    What tables add is `first` by row, turn and label of the variable, the first of the `sums` by that label and what is
+    innermost, and entries of the room. These begin `at` a place by row, and move by `steps` of the label and the turn,
+    those without turns first, to the `index` of what is innermost: a third step is 1 where they lie in one piece.
+    """
+    (_, turns, q), count, size, kind = first.shape, len(steps), sums.shape[2], room.dtype.type
+    fixed, common, total = sums[0], sums[1:3], sums[3]
+    still = 0
+    while still < count and steps[still, 1] == 0:
+        still += 1
+    for r in range(len(at)):
         if stop[0]:
             return
-        best = least[r]
-        for a in range(A.shape[1]):
-            first, row = A[at_first[r], a], B[at_rest[r, more - 1], a]
-            if more == 1:
+        for a in range(q):
+            row = fixed[a]
+            for t in range(still):
+                row, before = common[t % 2, a], row
+                _add(row, before, room[at[r, t] + a * steps[t, 0] :], index[t], steps[t, 2])
+        for c in range(turns):
+            best = left[r, c]
+            for a in range(q):
+                row, one = (common[(still - 1) % 2, a] if still else fixed[a]), first[r, c, a]
+                for t in range(still, count):
+                    row, before = total[t % 2], row
+                    _add(row, before, room[at[r, t] + a * steps[t, 0] + c * steps[t, 1] :], index[t], steps[t, 2])
                 for b in range(size):
-                    best[b] = min(best[b], kind(first + row[b]))
-                continue
-            for k in range(more - 1):
-                other = B[at_rest[r, k], a]
-                for b in range(size):
-                    total[b] = kind((first if k == 0 else total[b]) + other[b])
-            for b in range(size):
-                best[b] = min(best[b], kind(total[b] + row[b]))
+                    best[b] = min(best[b], kind(row[b] + one))
+
+
+@njit(nogil=True)
+def _add(total: Table, row: Table, part: Table, index: IntArray, whole: int) -> None:
+    """A row and entries of a part of the room, which lie in one piece or not, in total."""
+    kind, size = row.dtype.type, len(row)
+    if whole:
+        for b in range(size):
+            total[b] = kind(row[b] + part[b])
+    else:
+        for b in range(size):
+            total[b] = kind(row[b] + part[index[b]])
