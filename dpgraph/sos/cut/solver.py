@@ -70,7 +70,10 @@ def solve_max_cut(
         if options.initial is not None:
             cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
         better = cuts if options.as_analysed or time_is_up() else one_opt(core, cuts)
-        known = to_beat(core, float(core.values(better).max()))
+        better = best_columns(core, better, 1)
+        known = to_beat(core, float(core.values(better)[0]))
+        if options.local_search:
+            cuts = np.column_stack([better, cuts])
         if core.unit:
             root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
         late = time_is_up()  # and another value comes at once
