@@ -154,17 +154,17 @@ class TwoCSP:
         self.__dict__.pop("_merged", None)
 
     @cached_property
-    def _merged(self) -> tuple[IntArray, FloatArray, float]:
-        """Pairs, tables and total weight, constraints on the same pair summed."""
+    def _merged(self) -> tuple[IntArray, FloatArray]:
+        """Pairs and tables, constraints on the same pair summed."""
         pairs, tables = self.constraints()
         if not self._pairs:
-            return pairs, tables, 0.0
+            return pairs, tables
         order = np.lexsort(pairs.T[::-1])
         ends, starts = np.unique(pairs[order], axis=0, return_index=True)
         merged = np.add.reduceat(tables[order], starts, axis=0)
         for array in (merged, ends):
             array.setflags(write=False)
-        return ends, merged, math.fsum(tables.max(axis=(1, 2)))
+        return ends, merged
 
     @property
     def pairs(self) -> IntArray:
@@ -179,7 +179,7 @@ class TwoCSP:
     @property
     def total_weight(self) -> float:
         """Sum over the constraints of their largest entry: no assignment earns more."""
-        return self._merged[2]
+        return math.fsum(self.constraints()[1].max(axis=(1, 2), initial=0.0))
 
     def constraints(self) -> tuple[IntArray, FloatArray]:
         """Pairs of positions (m, 2), u < v, and tables (m, q, q) of the constraints as they were added, not summed."""

@@ -163,3 +163,11 @@ def test_noise_of_a_scale_that_is_no_double_is_drawn(monkeypatch):
         result = release(exact + exact.T, epsilon=1e300, max_weight=1e-100, rng=0)
         assert_finite(result)
     assert dpgraph.private_degrees(exact + exact.T, epsilon=1e300, max_weight=1e-100).values == pytest.approx(8e-100)
+
+
+@pytest.mark.parametrize("adjacency", ["edge", "label-edge", "constraint"])
+def test_constraints_that_add_up_to_more_than_a_double_are_answered(adjacency):
+    """Each is capped. A sum of all would be an error after the debit, and one constraint less none."""
+    instance = dpgraph.TwoCSP(8, 2)
+    instance.add_constraints([[0, 1], [2, 3]], (1 - np.eye(2)) * 1.7e308)
+    assert np.isfinite(dpgraph.private_max_2csp(instance, epsilon=1.0, adjacency=adjacency).estimated_value)
