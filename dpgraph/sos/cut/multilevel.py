@@ -124,12 +124,9 @@ def _deal(rows: Rows, sizes: FloatArray, room: float) -> FloatArray:
         field = 0.0
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             field += rows.data[p] * x[rows.indices[p]]
-        lighter = 0 if held[0] <= held[1] else 1
-        side = lighter
-        if field != 0.0:
-            side = 1 if field > 0.0 else 0
-            if held[side] + sizes[i] > room:
-                side = lighter
+        side = 0 if field < 0.0 or (field == 0.0 and held[0] <= held[1]) else 1
+        if held[side] + sizes[i] > room:
+            side = 1 - side
         held[side] += sizes[i]
         x[i] = 1.0 - 2.0 * side
     return x
