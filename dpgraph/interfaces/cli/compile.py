@@ -16,7 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 import dpgraph
-from dpgraph import datasets
+from dpgraph import compiled, datasets
 from dpgraph.compiled import KERNELS, no_python
 from dpgraph.distributed.blocks import Block, Rows
 from dpgraph.distributed.triangles import counted
@@ -27,7 +27,9 @@ from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.elimination import KINDS, least_over
 from dpgraph.sos.csp.rounding import solve_factored_csp
+from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.threads import within
 from dpgraph.typing import IntArray
 
 
@@ -76,6 +78,7 @@ def calls() -> list[Callable[[], object]]:
     ]
     return [
         _ask_a_block,
+        _cut_at_once,
         *(partial(least_over, np.zeros(3, kind), np.array([[0, 1]]), 2, 2, 0) for kind in KINDS),
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(64, 7), epsilon=20.0, rng=0).sample(0),
         *(partial(call, sparse) for call in of_sparse),
@@ -94,6 +97,13 @@ def calls() -> list[Callable[[], object]]:
         partial(sparse_semidefinite, nx.to_scipy_sparse_array(nx.path_graph(1001), dtype=float), np.ones(1001)),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
+
+
+def _cut_at_once() -> None:
+    """A cut in no time: vertices are dealt out."""
+    path = compiled.Rows.of(nx.to_scipy_sparse_array(nx.path_graph(5), dtype=float, format="csr"))
+    with within(0.0):
+        multilevel_cut(path, 1, np.random.default_rng(0), np.ones((5, 1)))
 
 
 def _ask_a_block() -> None:
