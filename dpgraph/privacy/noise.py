@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import secrets
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,7 +59,8 @@ class NoiseSource:
         self._ahead = _Ahead(0.0, 0)
 
     def __del__(self) -> None:
-        if getattr(self, "stream", self) is None and self._pid == os.getpid():
+        own = getattr(self, "stream", self) is None and self._pid == os.getpid()
+        if own and sys.getrefcount(self._generator) <= 2:  # no thread of an interrupted call still draws from it
             _SPARE.append(self._generator)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -66,16 +66,24 @@ def test_the_default_generator_is_chacha20_with_a_fresh_key_of_256_bits(monkeypa
 
 def test_a_generator_that_is_used_again_begins_with_a_fresh_key():
     first = noise_source(None)
-    generator, key, words = first.generator, key_of(first), first.generator.bit_generator.random_raw(33)
+    of_generator, key = first.generator.bit_generator, key_of(first)
+    words = of_generator.random_raw(33)
     first.generator.integers(0, 2**32, size=3, dtype=np.uint32)
     del first
     source = noise_source(None)
-    assert source.generator is generator
+    assert source.generator.bit_generator is of_generator
     assert key_of(source) != key
     fresh = ChaCha(key=int.from_bytes(struct.pack("<8I", *key_of(source)), "little"), rounds=20)
     drawn = source.generator.bit_generator.random_raw(33)
     assert np.array_equal(drawn, fresh.random_raw(33))
     assert not np.array_equal(drawn, words)
+
+
+def test_a_generator_that_somebody_still_holds_is_given_to_no_other_call():
+    """A thread of a call that was interrupted goes on drawing until it looks whether to stop."""
+    held = noise_source(None).generator
+    sources = [noise_source(None) for _ in range(len(noise_module._SPARE) + 1)]
+    assert not any(source.generator is held for source in sources)
 
 
 def test_every_call_has_its_own_key_and_all_256_bits_vary():
