@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import sparse
 
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.cut.solver import close_gap, solve_max_cut
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.threads import within
 
@@ -86,3 +87,12 @@ def test_no_product_is_begun_that_the_time_limit_would_wait_for(monkeypatch):
     with within(0.1):  # sixteen products of eight columns
         solved = solve_low_rank(objective, np.random.default_rng(0))
     assert (max(seen), solved.certificate.kind, solved.vectors.shape) == (8, "trivial", (300, 1))
+
+
+def test_a_gap_is_closed_where_weights_and_values_cancel():
+    objective, rng = (
+        DenseObjective(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, -1.0], [0.0, -1.0, 0.0]])),
+        np.random.default_rng(0),
+    )
+    root = replace(solve_low_rank(objective, rng), value=0.0)
+    assert close_gap(objective, root, 0.5, rng).certificate.bound >= best_value(objective)

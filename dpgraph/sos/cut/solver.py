@@ -166,7 +166,7 @@ def close_gap(
     room = beat - root.value
     if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat or time_is_up():
         return root
-    scale = max(abs(objective.constant), abs(root.value))
+    scale = max(abs(objective.constant), abs(root.value), 1e-300)
     sweeps = 10 * root.sweeps + 100
     again = solve_low_rank(
         objective, rng, tol=0.5 * room / scale, max_sweeps=sweeps, start=root.vectors, deadline=deadline
