@@ -14,7 +14,7 @@ LOWEST := .venv-lowest
 # reads no settings of pip: where it does not reach its index, pip may. A third of the installed modules is ever imported, and
 # compiled then; pip would compile all, on one core.
 UV := $(VENV)/.uv
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := PYTHONWARNINGS='ignore:Compat editable installs' $(BIN)/python -m pip --quiet --disable-pip-version-check
 into = $(BIN)/uv pip install --quiet --native-tls --python $(1) $(2) || $(PIP) --python $(1) install --no-compile $(2)
 EXTRAS := plot,pandas,docs,test
 LOWEST_EXTRAS := plot,pandas,sklearn
