@@ -42,7 +42,6 @@ KINDS: tuple[Kind, Kind, Kind] = np.uint16, np.uint32, np.int64
 Table = NDArray[Any]
 #: Variables: the axes of a table.
 Scope = tuple[int, ...]
-_NONE = np.zeros((0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,14 +183,14 @@ class _Bucket:
     scope: Scope = ()  #: the other variables, in the order of the table that is left
     start: int = 0  #: where that begins
     inner: int = 0  #: how many of them are innermost
-    tables: IntArray = field(default_factory=lambda: _NONE)  #: where each begins, its steps by variable and scope
-    copies: list[tuple[list[int], list[list[int]]]] = field(
+    tables: IntArray = field(init=False)  #: where each begins, its steps by variable and scope
+    sums_of: list[tuple[list[int], list[list[int]]]] = field(
         default_factory=list
-    )  #: of tables, and what they are sums of
-    asked: IntArray = field(default_factory=lambda: _NONE)  #: labels of the scope
-    values: IntArray = field(default_factory=lambda: _NONE)  #: by these and the own label
-    number: IntArray = field(default_factory=lambda: _NONE)  #: of those that may be least, or -1
-    rows: list[IntArray] = field(default_factory=list)  #: by number, of those before
+    )  #: a table, and what it is the sum of
+    asked: IntArray = field(default_factory=lambda: np.zeros((1, 0), dtype=np.int64))  #: labels of the scope
+    values: IntArray = field(init=False)  #: by these and the own label
+    wanted: NDArray[np.bool_] = field(init=False)  #: those that may be least
+    rows: list[IntArray] = field(default_factory=list)  #: by these, of those before
 
     def lay_out(self, place: IntArray, end: int) -> int:
         """Order the scope, and put the table that is left, and copies, in the room behind an end; the next end."""
@@ -215,14 +214,14 @@ class _Bucket:
                     new = [end, *(powers[used.index(k)] if k in used else 0 for k in range(1, len(axis) + 1))]
                     end += self.q ** len(used)
             if new is not rows[0] or len(rows) > 1:
-                self.copies.append((new, rows))
+                self.sums_of.append((new, rows))
             tables.append(new)
         self.tables = np.array(tables)
         return end
 
     def least(self, room: Table) -> None:
         """Write the least over the labels of the variable."""
-        for new, rows in self.copies:
+        for new, rows in self.sums_of:
             axes = [k for k in range(1, len(new)) if new[k]]
             total = _view(room, new, axes, self.q)
             if new is not rows[0]:
@@ -239,12 +238,9 @@ class _Bucket:
 
     def ask(self, room: Table) -> bool:
         """Ask those before for what may matter here; whether that is little."""
-        if self.asked is _NONE:
-            self.asked = np.zeros((1, 0), dtype=np.int64)
         lowest = self.values = self.sums(room, self.asked)
-        wanted = lowest <= lowest.min(axis=1, keepdims=True) + self.rounded + 1
-        self.number = np.where(wanted, np.cumsum(wanted).reshape(wanted.shape) - 1, -1)
-        row, own = np.nonzero(wanted)
+        self.wanted = lowest <= lowest.min(axis=1, keepdims=True) + self.rounded + 1
+        row, own = np.nonzero(self.wanted)
         labels = np.column_stack([own, self.asked[row]])
         for bucket in self.before:
             columns = [(self.variable, *self.scope).index(u) for u in bucket.scope]
@@ -256,12 +252,11 @@ class _Bucket:
 
     def answer(self, given: IntArray, unit: int) -> None:
         """Exact values in place of those of tables, where these do not tell which is least."""
-        row, own = np.nonzero(self.number >= 0)
-        exact = self.sums(given, self.asked)[row, own]
+        exact = self.sums(given, self.asked)[self.wanted]
         for bucket, rows in zip(self.before, self.rows, strict=True):
             exact += bucket.values.min(axis=1)[rows]
         self.values *= unit
-        self.values[row, own] = exact
+        self.values[self.wanted] = exact
 
     def beside(self, labels: IntArray, room: Table) -> IntArray:
         """What its labels cost beside those of the scope, in the best case."""
@@ -304,10 +299,9 @@ def _buckets(costs: IntegerCosts, order: list[int], end: int, unit: int) -> tupl
     n, q = costs.single.shape
     place, buckets = np.argsort(order), [_Bucket(v, q) for v in order]
     scopes: list[Scope] = [*((v,) for v in range(n)), *zip(*costs.pairs.T.tolist(), strict=True)]
-    starts = np.append(q * np.arange(n + 1), n * q + q * q * np.arange(1, len(costs.pairs) + 1))
-    for scope, start in zip(scopes, starts.tolist()[: len(scopes)], strict=True):
+    for k, scope in enumerate(scopes):
         bucket = buckets[place[list(scope)].min()]
-        bucket.parts.append((scope, start))
+        bucket.parts.append((scope, q * k if k < n else q * (n + q * (k - n))))
         bucket.rounded += unit > 1
     for bucket in buckets:
         end = bucket.lay_out(place, end)
