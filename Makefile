@@ -35,7 +35,8 @@ export NO_MKDOCS_2_WARNING := 1
 $(UV):
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --no-compile uv build 'setuptools>=77'
+	$(PIP) install --no-compile build 'setuptools>=77'
+	-$(PIP) install --no-compile uv
 	touch $(UV)
 
 $(STAMP): pyproject.toml | $(UV)

@@ -36,8 +36,8 @@ def solve_by_enumeration(
         return None
     labels = (cut != cut[0]).astype(np.int64)
     bound = objective.value(labels)
-    if bound and not objective.exact_sums:
-        bound = math.nextafter(bound, math.inf)  # the value is rounded
+    if not objective.exact_sums and (bound or objective.slack):
+        bound = math.nextafter(bound + objective.slack, math.inf)  # the value is rounded
     found = Solution.exact(objective, labels, bound, CutProof(Part(listed=True)))
     if options.callback is not None:
         options.callback(0.0, found.value, found.upper_bound)
