@@ -16,6 +16,7 @@ LOWEST := .venv-lowest
 UV := $(VENV)/.uv
 PIP := PYTHONWARNINGS='ignore:Compat editable installs' $(BIN)/python -m pip --quiet --disable-pip-version-check
 into = $(BIN)/uv pip install --quiet --native-tls --python $(1) $(2) || $(PIP) --python $(1) install --no-compile $(2)
+# By names: a comma ends an argument of call.
 EXTRAS := plot,pandas,docs,test
 LOWEST_EXTRAS := plot,pandas,sklearn
 # By a path: beside a folder called dpgraph, as a clone is, Python would take the folder for the package.

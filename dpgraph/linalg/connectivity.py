@@ -37,7 +37,7 @@ def edge_connectivity(A: sparse.csr_array) -> int:
     joins vertices that no cut of fewer than q edges separates (H. Nagamochi, T. Ibaraki, "Computing edge-connectivity
     in multigraphs and capacitated graphs", 1992). So edges of at least the best cut so far are contracted, until a
     single vertex is left, or one of degree 0 is. The last vertex of an order is always joined to another one, as its
-    last edge has q its degree. That the loop is compiled is said, and tells nothing: it always is.
+    last edge has q its degree. The loop is entered whatever the edges are: a terminal is told that it is compiled.
     """
     A = sparse.csr_array(A, dtype=np.int64, copy=True)
     A.data[:] = 1
