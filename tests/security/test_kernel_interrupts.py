@@ -14,6 +14,7 @@ from scipy import sparse
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.denoise import louvain
 from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.sos.csp.forests import move_forests
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.sos.cut.multilevel_search import anneal_balanced
@@ -63,6 +64,10 @@ def coloring():
     return objective, np.zeros((2, 600), dtype=np.int64)
 
 
+def random_start():
+    return coloring()[0], np.random.default_rng(0).integers(3, size=600)
+
+
 def ascend(objective):
     objective.ascend(rows(objective), FOREVER, -1.0)
 
@@ -106,6 +111,7 @@ KERNELS = {
         listed(), np.ones((3000, 2)), 0, np.random.default_rng(0), sweeps=FOREVER
     ),
     "annealing, labels": lambda: improve_labels(*coloring(), np.random.default_rng(0), sweeps=FOREVER),
+    "forests, labels": lambda: move_forests(*random_start(), np.random.default_rng(0), moves=FOREVER),
     "communities": move_for_ever,
     "cycles": lambda: complete(4000).count("4-cycle"),
     "cliques": lambda: complete(4000).count("4-clique"),

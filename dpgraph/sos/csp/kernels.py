@@ -274,6 +274,28 @@ def ascend_blocks(  # noqa: PLR0913
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]
 
 
+@njit()
+def fields(C: Constraints, labels: IntArray, field: FloatArray) -> None:
+    """From the unary one: what variable i earns with label a while the others keep theirs, in place."""
+    n, q = field.shape
+    for i in range(n):
+        for p in range(C.indptr[i], C.indptr[i + 1]):
+            j, e = C.neighbour[p], C.number[p]
+            for a in range(q):
+                field[i, a] += C.tables[e, a, labels[j]] if i < j else C.tables[e, labels[j], a]
+
+
+@njit()
+def relabel(C: Constraints, field: FloatArray, labels: IntArray, i: int, new: int) -> None:
+    """Give variable i a new label, and its neighbours their fields beside it."""
+    old, labels[i] = labels[i], new
+    for p in range(C.indptr[i], C.indptr[i + 1]):
+        j, e = C.neighbour[p], C.number[p]
+        for b in range(field.shape[1]):
+            more = C.tables[e, new, b] - C.tables[e, old, b] if i < j else C.tables[e, b, new] - C.tables[e, b, old]
+            field[j, b] += more
+
+
 @njit(nogil=True)
 def anneal_labels(
     C: Constraints, labels: IntArray, field: FloatArray, temperatures: FloatArray, tol: float,
@@ -281,15 +303,10 @@ def anneal_labels(
 ) -> None:  # fmt: skip
     """Metropolis annealing in place, a sweep for each temperature; at 0 to the best labels, until none moves.
 
-    The `field` is the unary one: it becomes what variable i earns with label a while the others keep theirs.
+    The `field` is the unary one: it becomes that of :func:`fields`.
     """
-    T = C.tables
     n, q = field.shape
-    for i in range(n):
-        for p in range(C.indptr[i], C.indptr[i + 1]):
-            j, e = C.neighbour[p], C.number[p]
-            for a in range(q):
-                field[i, a] += T[e, a, labels[j]] if i < j else T[e, labels[j], a]
+    fields(C, labels, field)
     for temperature in temperatures:
         moves = 0
         for i in range(n):
@@ -307,11 +324,7 @@ def anneal_labels(
                 if field[i, new] <= field[i, old] + tol:
                     continue
             moves += 1
-            labels[i] = new
-            for p in range(C.indptr[i], C.indptr[i + 1]):
-                j, e = C.neighbour[p], C.number[p]
-                for b in range(q):
-                    field[j, b] += T[e, new, b] - T[e, old, b] if i < j else T[e, b, new] - T[e, b, old]
+            relabel(C, field, labels, i, new)
         if (moves == 0 and temperature == 0.0) or stop[0]:
             return
 

@@ -15,6 +15,7 @@ import numpy as np
 from dpgraph.sos.csp.certificate import MessageProof
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.elimination import Core, affordable, reduced
+from dpgraph.sos.csp.forests import move_forests
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
@@ -61,7 +62,7 @@ class ExactSearch:
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self._objective, (self._whole, self._core) = objective, began
-        self.alone = False
+        self.alone, self._first, self._least = False, 0, 0
         self.proof: EliminationProof | MessageProof = MessageProof(objective)
         if self._core.kept.size == 0:
             self._solved(self._core)
@@ -73,9 +74,10 @@ class ExactSearch:
         self._parts = _PARTS if exact else 1
         self._given = costs.in_parts(shares, self._parts)
         self._fine = costs.moved(self._given, self._parts)
-        self._least = -(-self._fine.constant // self._parts)
+        self._first = self._least = -(-self._fine.constant // self._parts)
         starts = rng.integers(q, size=(options.starts, len(costs.single)))
         starts[0] = first if options.initial is None else options.initial[self._core.kept]
+        starts[0] = move_forests(self._values, starts[0], rng, moves=options.sweeps, share=_SHARE_OF_ANNEALING)
         found = improve_labels(self._values, starts, rng, sweeps=options.sweeps, share=_SHARE_OF_ANNEALING)
         self.labels, self.bound = self._core.lift(found), math.inf
 
@@ -85,6 +87,11 @@ class ExactSearch:
         self.alone = others <= self._objective.value(self.labels)
         self.bound = max(others, self._objective.value_rounded_up(self.labels))
         self.proof = EliminationProof(core.order)
+
+    @property
+    def gains(self) -> bool:
+        """Whether the search has raised what every assignment costs at least: then it may as well go on."""
+        return self._least > self._first
 
     def run(self, watch: Watch, *, entries: float = math.inf, deadline: float = math.inf) -> bool:
         """Search until the labels are proven, or so many table entries were copied; whether they are proven.

@@ -14,6 +14,7 @@ import numpy as np
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
 from dpgraph.sos.csp.certificate import proof_of
+from dpgraph.sos.csp.forests import move_forests
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, pair_moments, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels, round_vectors
@@ -78,9 +79,10 @@ def solve_csp(
         return Solution.of(objective, exact.labels, bound=exact.bound, kind="proven", trace=trace, proof=exact.proof)
     if as_cut:  # which has a proof of its own
         return _relaxed(objective, replace(left(1.0), search=options.search), nonnegative, generator, exact)
-    first = left(SHARE_BEFORE_PROOF if prove else 1.0)
+    goes_on = prove if options.time_limit is None else exact.gains  # with a limit, whether or not a proof is asked for
+    first = left(SHARE_BEFORE_PROOF if goes_on else 1.0)
     solution = _relaxed(objective, first, nonnegative, generator, exact)
-    if prove and solution.status != "optimal" and solution.gap > options.gap_tol:
+    if goes_on and solution.status != "optimal" and solution.gap > options.gap_tol:
         with Watch(objective, left(1.0), "proof") as watch:
             watch.found(solution.value, solution.upper_bound)
             exact.improved_by(solution.labels)
@@ -158,6 +160,7 @@ def _solve(
         watch.found(objective.value(labels), tree.upper_bound)
         for sweeps in watch.efforts() if options.local_search else ():
             improved = improve_labels(objective, rounded, generator, sweeps=sweeps)
+            improved = move_forests(objective, improved, generator, moves=sweeps)
             labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
             rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
             watch.found(objective.value(labels))
