@@ -39,7 +39,7 @@ def solved():
     quick = {"rng": 0, "sweeps": 30}
     few = signed(nx.gnm_random_graph(9, 20, seed=1), 0)
     yield "cycles", max_cut(signed(nx.gnm_random_graph(60, 110, seed=1), 1), weight="weight", **quick)
-    yield "metric", max_cut(signed(nx.gnm_random_graph(13, 50, seed=1), 2), weight="weight", **quick)
+    yield "metric", max_cut(signed(nx.gnm_random_graph(12, 45, seed=1), 2), weight="weight", **quick)
     yield "diagonal", max_cut(signed(nx.gnm_random_graph(100, 900, seed=1), 3), weight="weight", **quick)
     yield "price", max_bisection(signed(nx.gnm_random_graph(70, 900, seed=2), 7), weight="weight", **quick)
     dense = signed(nx.gnm_random_graph(14, 85, seed=1), 4)
@@ -54,8 +54,8 @@ def solved():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "_LARGEST", 1)
         patch.setattr(solver, "_ENTRIES", 0)  # no search
-        yield "messages", max_2csp(tables(nx.grid_2d_graph(5, 5), 3, 6), tol=1e-2, **quick)
-        yield "relaxation", max_2csp(tables(nx.gnm_random_graph(20, 90, seed=1), 3, 6), seeds=0, **quick)
+        yield "messages", max_2csp(tables(nx.grid_2d_graph(4, 4), 3, 6), tol=1e-2, **quick)
+        yield "relaxation", max_2csp(tables(nx.gnm_random_graph(14, 60, seed=1), 3, 6), seeds=0, **quick)
         yield "two labels", max_2csp(tables(nx.gnm_random_graph(60, 300, seed=1), 2, 6), **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "_LARGEST", 1)
@@ -148,12 +148,11 @@ def test_multipliers_and_diagonals_for_the_worse_are_rejected(saved):
             for i in range(0, len(node.get("diagonal", [])), 7):
                 if (i - 1) % (d * d) % (d + 1) or node["diagonal"][i] < 1e-3 * max(node["diagonal"]):
                     continue  # beside a diagonal, or of what was eliminated
-                for lower in (0.0, -node["diagonal"][i]):
-                    wrong = copy.deepcopy(data)
-                    wrong["proof"][k]["diagonal"][i] = lower
-                    found = accepted(wrong)
-                    assert found is None or found >= result.value, (name, k, i)
-                    tried += found is None
+                wrong = copy.deepcopy(data)
+                wrong["proof"][k]["diagonal"][i] *= -(i % 2)  # to zero and below in turn
+                found = accepted(wrong)
+                assert found is None or found >= result.value, (name, k, i)
+                tried += found is None
             if node.get("price"):
                 for price in (-node["price"], -1e-9):
                     wrong = copy.deepcopy(data)
