@@ -46,12 +46,12 @@ def shows_something(seen):
 def check(entry, stride, both):
     if not both and shows_something(list(losses(entry, stride=stride, both=False, each_budget=False))):
         return
-    assert shows_something(list(losses(entry, stride=stride, both=both))), "these neighbours test nothing"
+    assert shows_something(list(losses(entry, stride=1, both=both))), "these neighbours test nothing"
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_equal_releases_give_equal_outputs_and_every_release_stays_within_its_ledger_line(entry):
-    stride = 2 if entry.persons > 1 else 5  # an odd one visits either kind of pair; few cost persons much
+    stride = 2 if entry.persons > 1 else 7  # an odd one visits either kind of pair; few cost persons much
     check(entry, stride=stride if len(entry.pairs) > 20 else 1, both=False)
 
 

@@ -25,13 +25,13 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
 from tests.about import each
 from tests.listening import listening
-from tests.privacy.registry import ENTRIES
+from tests.privacy.registry import ENTRIES, of_each_strategy
 from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("doors")
 
 PACKAGE = os.path.dirname(dpgraph.__file__)
-EACH = each("entry", ENTRIES, parts=16)
+EACH = each("entry", of_each_strategy(ENTRIES), parts=16)
 LABELS = [entry.label for entry in ENTRIES]
 
 

@@ -1,5 +1,7 @@
 """Noise of private covariances: how far one record moves the moments, the size of the noise, and which law is taken."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -62,10 +64,13 @@ def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_uns
         private_covariance(np.eye(3), epsilon=1.0, mechanism="gaussian")
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
 @pytest.mark.parametrize(
-    ("mechanism", "d"),
-    [("wishart-difference", 3), ("nuclear-laplace", 3), ("gaussian", 1), ("gaussian", 3), ("wishart-difference", 12)],
+    ("mechanism", "d", "adjacency"),
+    [
+        *itertools.product(["wishart-difference", "nuclear-laplace", "gaussian"], [3], ["replace", "add-remove"]),
+        ("gaussian", 1, "replace"),
+        ("wishart-difference", 12, "add-remove"),
+    ],
 )
 def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
     options = {"adjacency": adjacency, "epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}

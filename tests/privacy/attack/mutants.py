@@ -1,31 +1,9 @@
 """The harness under a planted fault: ``attack_under(mutant, "private_degrees")``.
 
 A fault is found when the worst ratio on the real package is at most 1 and the worst ratio under the fault is not.
-Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test, s: slow test):
-
-* issue 18, 1, clipped entries: covariance 113, symmetric matrix 254 (q);
-* 2, huge tau: projector, 51 (q);
-* 3, exit on 65 points: drawn plans, 34 (s); 4, path across kinks: drawn plans, 22 (q);
-* 5, certificates that are not charged: 1 (q);
-* 6, the fine grid kept: degrees, 7 (q);
-* 7, answers at a tiny epsilon: cuts, 21 (q);
-* 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour;
-* sums of linear queries in floating point: linear queries, 333 (q).
-
-The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
-where bounds are searched by themselves (:mod:`bound_attack`, test_attack.py, all q): weights rounded half to
-even (8), 1016; public and private scores rounded together (9), 14; queries paid for at one end (9), 1; the normal
-quantile (9), 1.
-
-Of tests/privacy/test_mutants.py a search finds every fault. Random inputs show those that test_attack.py lists as OLD.
-The others need inputs of the registry (:mod:`registry_attack`; entry, trial of the first ratio above 1, its line):
-
-* budget_charged_after_the_fact and budget_refunded_on_failure: degrees, 5 (q), debit;
-* shape_that_depends_on_the_data: spectra, by the eigenvalue that its threshold is made for, 40 (q), outcome;
-* sweeps_steer_without_noise: cuts by repeated sweeps, outcome;
-* noise_of_a_replaced_record_halved: Wishart differences of covariances, 589 (s), law of the noise: 1.41;
-* core_sees_the_other_rows: cuts by repeated sweeps, loss: a pair is read by disjoint lines;
-* first_rows_read_each_other_again: two sweeps of fifteen rows, 346 (s), loss likewise.
+test_attack.py lists the faults, the targets that show them, and the trials after which they are found: on random inputs,
+on those of the registry (:mod:`registry_attack`), or where a bound is searched by itself (:mod:`bound_attack`), as the
+public interface hardly reaches its worst case.
 """
 
 from __future__ import annotations
