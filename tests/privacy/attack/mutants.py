@@ -1,9 +1,9 @@
 """The harness under a planted fault: ``attack_under(mutant, "private_degrees")``.
 
 A fault is found when the worst ratio on the real package is at most 1 and the worst ratio under the fault is not.
-test_attack.py lists the faults, the targets that show them, and the trials after which they are found: on random inputs,
-on those of the registry (:mod:`registry_attack`), or where a bound is searched by itself (:mod:`bound_attack`), as the
-public interface hardly reaches its worst case.
+test_attack.py lists the faults, the targets that show them, and the trials after which they are found: on random
+inputs, on those of the registry (:mod:`registry_attack`), or where a bound is searched by itself (:mod:`bound_attack`),
+as the public interface hardly reaches its worst case.
 """
 
 from __future__ import annotations
