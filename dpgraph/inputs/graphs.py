@@ -22,7 +22,7 @@ from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.inputs.arrays import check_structure, refuse_masked
-from dpgraph.linalg.edges import is_simple_graph
+from dpgraph.linalg.edges import is_simple_graph, simple_loop_pays
 from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
@@ -258,7 +258,7 @@ def _simple_networkx(G: Any, index: dict[Hashable, int]) -> sparse.csr_array | N
         A.setdiag(0.0)
         A.eliminate_zeros()
     A.sort_indices()
-    return _simple_graph(A)
+    return _simple_graph(A, simple_loop_pays(len(rows)))
 
 
 def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
@@ -315,7 +315,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     check_memory(f"a graph of {n} vertices", vertices=(_NUMBERS_PER_VERTEX, n), entries=(entries, n))
 
     def edges(signed: bool) -> Edges:
-        if (simple := _simple_graph(G)) is not None:
+        compiled = simple_loop_pays(n)
+        if (simple := _simple_graph(G, compiled)) is not None:
             return Edges(simple, simple=True)
         check_structure(G)
         whole = None if sparse.issparse(G) else _off_diagonal(G)
@@ -326,7 +327,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        if A.data is not getattr(G, "data", None) and (simple := _simple_graph(A)) is not None:
+        if A.data is not getattr(G, "data", None) and (simple := _simple_graph(A, compiled)) is not None:
             return Edges(simple, simple=True)
         same = _is_its_transpose(A) if whole is None else _equals_its_transpose(whole)
         if same and (whole is not None or not A.diagonal().any()):
@@ -366,8 +367,8 @@ def _entries(whole: FloatArray) -> sparse.csr_array:
     return A
 
 
-def _simple_graph(G: Any) -> sparse.csr_array | None:
-    """The adjacency matrix of a simple graph, if compressed rows or columns hold one; either way a loop is compiled."""
+def _simple_graph(G: Any, compiled: bool) -> sparse.csr_array | None:
+    """The adjacency matrix of a simple graph, if compressed rows or columns hold one."""
     if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
         return None
     if not G.indices.dtype == G.indptr.dtype == np.int32:
@@ -377,7 +378,7 @@ def _simple_graph(G: Any) -> sparse.csr_array | None:
         if not 0 <= G.indptr.min() <= G.indptr.max() <= m:
             return None
         G = sparse.csr_array((G.data, G.indices.astype(np.int32), G.indptr.astype(np.int32)), shape=G.shape)
-    if not is_simple_graph(G.indptr, G.indices, G.data):
+    if not is_simple_graph(G.indptr, G.indices, G.data, compiled=compiled):
         return None
     A = copy(G) if type(G) is sparse.csr_array else sparse.csr_array((G.data, G.indices, G.indptr), shape=G.shape)
     A.has_canonical_format = True

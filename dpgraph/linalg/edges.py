@@ -24,7 +24,12 @@ _PASSES = 4.0
 _AT_ONCE = 2048
 
 
-def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bool:
+def simple_loop_pays(n: int) -> bool:
+    """Whether :func:`is_simple_graph` is to compile for n vertices: asked once a graph, as more looks tell of edges."""
+    return worth_compiling(_simple_rows, n * _PASSES)
+
+
+def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray, *, compiled: bool) -> bool:
     """Whether rows are those of a symmetric matrix of zeros and ones: sorted, no entry twice, none on the diagonal.
 
     Each vertex gets 32 random bits: X is n x 32, and X'AX modulo 2 is computed. If A is symmetric without a diagonal,
@@ -37,7 +42,7 @@ def is_simple_graph(indptr: IntArray, indices: IntArray, data: FloatArray) -> bo
     n = indptr.size - 1
     if n < 1 or indptr[0] != 0 or not indptr[n] == indices.size == data.size:
         return False
-    if worth_compiling(_simple_rows, n * _PASSES):
+    if compiled:
         return bool(_simple_rows(indptr, indices, data, *np.frombuffer(os.urandom(8), dtype=np.uint32)))
     lengths = np.diff(indptr)
     if lengths.min() < 0 or not (data == 1.0).all() or (indices.size and not 0 <= indices.min() <= indices.max() < n):

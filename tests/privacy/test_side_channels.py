@@ -169,3 +169,16 @@ def test_which_loops_are_compiled_does_not_depend_on_edges(weight, monkeypatch):
         seen.append(frozenset(called))
         called.clear()
     assert seen[0] == seen[1] != frozenset()
+
+
+def test_steps_that_loops_have_taken_do_not_depend_on_edges(monkeypatch):
+    """They add up until a loop is compiled. A matrix by columns, or with an entry twice, is looked at twice."""
+    monkeypatch.setattr(Kernel, "compiled", False)
+    edge = np.ones(2), (np.array([0, 1]), np.array([1, 0]))
+    half, twice = sparse.csc_array((edge[0] / 2, edge[1])), sparse.csr_array((np.ones(4), [1, 1, 0, 0], [0, 2, 4]))
+    seen = []
+    for matrix in (sparse.csc_array(edge), half, sparse.csr_array(edge), twice):
+        monkeypatch.setattr("dpgraph.compiled._taken", {})
+        dpgraph.private_degrees(matrix, epsilon=1.0)
+        seen.append(dict(dpgraph.compiled._taken))
+    assert seen[0] == seen[1] == seen[2] == seen[3] != {}
