@@ -27,7 +27,7 @@ class BudgetFile:
     """Make a budget for one data set, or show what is left of it.
 
     Give the file to every command that reads this data: `dpgraph max-cut ... --budget FILE`. A command that does not
-    fit into what is left is refused before it reads anything. Several commands at a time may share the file. Never copy
+    fit into what is left is refused and releases nothing. Several commands at a time may share the file. Never copy
     it: a copy is a second budget.
 
     Example: `dpgraph budget graph.db --epsilon 2 --delta 1e-6`, later `dpgraph budget graph.db`
