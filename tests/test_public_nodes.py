@@ -29,6 +29,12 @@ def test_with_public_nodes_no_list_of_the_edges_changes_the_order_of_a_result(no
         assert function(G, **BUDGET).nodes == expected
 
 
+@pytest.mark.parametrize("labels", [list(map(frozenset, "abcd")), [1.0, float("nan"), 0.0, 2.0]])
+def test_labels_that_are_compared_in_part_keep_no_order_of_appearance(labels):
+    graphs = [nx.relabel_nodes(nx.Graph(edges), dict(enumerate(labels))) for edges in itertools.permutations(EDGES)]
+    assert len({tuple(dpgraph.with_public_nodes(G)) for G in graphs}) == 1 < len({tuple(G) for G in graphs})
+
+
 def test_vertices_without_an_edge_stay_if_they_are_named():
     for edges in (EDGES, [(1, 2)]):
         assert list(dpgraph.with_public_nodes(nx.Graph(edges), 6)) == [0, 1, 2, 3, 4, 5]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -234,12 +236,13 @@ def _is_missing(name: Any) -> bool:
 
 
 def sorted_labels(labels: Iterable[Any]) -> tuple[Hashable, ...]:
-    """Labels by size; by their texts if they cannot be compared, so that they keep no order of appearance."""
+    """Labels by size; by their texts if some, such as sets, have none: they keep no order of appearance."""
     found = list(labels)
-    try:
-        return tuple(sorted(found))
-    except TypeError:
-        return tuple(sorted(found, key=repr))
+    with suppress(TypeError):
+        found.sort()
+        if all(a < b for a, b in pairwise(found)):
+            return tuple(found)
+    return tuple(sorted(found, key=repr))
 
 
 # --- tables of pandas, polars and pyarrow -----------------------------------------------------------------------------
