@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from functools import partial
 
 import networkx as nx
 import pytest
@@ -130,6 +131,18 @@ def test_formats_of_libraries_are_read_below_comments_and_packed(tmp_path):
         if name in ("GraphML", "GEXF", "node-link"):
             path.write_bytes(text[: len(text) - 9])
             refused(lambda: datasets.read_sparse(path), "its reader stopped")
+
+
+def test_the_order_of_vertices_does_not_depend_on_edges(tmp_path):
+    """Of a star and of the graph of all other pairs. METIS was read by lists of neighbours, in the order of these."""
+    star, path = nx.Graph([(0, 5), (0, 3), (0, 4)]), tmp_path / "graph.txt"
+    star.add_nodes_from(range(6))
+    for write in (metis, *(partial(written, one) for one in (nx.write_pajek, nx.write_gexf, nx.write_gml))):
+        found = set()
+        for G in (star, nx.complement(star)):
+            path.write_bytes(write(G=dpgraph.with_public_nodes(G)))
+            found.add(tuple(map(int, datasets.read_sparse(path)[1])))
+        assert len(found) == 1, write
 
 
 def test_directed_files_and_weights_of_formats(tmp_path):

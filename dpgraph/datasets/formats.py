@@ -18,6 +18,7 @@ from dpgraph.datasets.arcs import EdgeList
 from dpgraph.datasets.files import Malformed, decode, refuse_announced, refuse_half_characters
 from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.inputs.graphs import public_side, refuse_directed
+from dpgraph.inputs.public_nodes import with_public_nodes
 from dpgraph.inputs.text_formats import data_begin, looks_like_gml
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _metis(text: bytes) -> nx.Graph:
             "expected METIS, of as many vertices and edges as its first line says. If it is an edge list, say "
             'format="edgelist"'
         )
-    return G
+    return with_public_nodes(G)  # in their own order: that of their first edges is private
 
 
 def _matrix_market(text: bytes, weight: str | None, symmetrize: bool) -> EdgeList:
