@@ -41,16 +41,17 @@ def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
     They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
     is in [1/2, 1), and no square of the others that matters under- or overflows.
     """
-    sizes = np.abs(numbers)
+    some, count = distinct(numbers)
+    sizes = np.abs(some)
     with np.errstate(over="ignore"):
-        total = float(sizes.sum())
+        total = count * float(sizes.sum())
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
     exponent = math.frexp(float(sizes.max()))[1] if total else 0
-    few = numbers.ravel()[:_FEW]
+    few = some.ravel()[:_FEW]
     whole = total > 0.0 and are_whole(_times_power(few, _BITS - exponent))
-    scaled = _times_power(numbers if whole else few, _BITS - exponent)
-    if whole and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(numbers):
+    scaled = _times_power(some if whole else few, _BITS - exponent)
+    if whole and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(some):
         bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
         lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
         exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
@@ -59,6 +60,12 @@ def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
     if denormal and np.any(_times_power(scaled, exponent) != numbers):
         raise InvalidParameterError("the weights span more orders of magnitude than a number can; leave out the least")
     return scaled, exponent
+
+
+def distinct(numbers: FloatArray) -> tuple[FloatArray, int]:
+    """Numbers among which all are, and how often each: one where all are equal, as in graphs without weights."""
+    alike = numbers.size > 0 and bool(np.all(numbers == numbers.flat[0]))
+    return (numbers.ravel()[:1], numbers.size) if alike else (numbers, 1)
 
 
 def are_whole(numbers: FloatArray) -> bool:

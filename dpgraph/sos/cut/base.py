@@ -16,7 +16,7 @@ import numpy as np
 
 from dpgraph.sos.cut.ascent import ascend_rows
 from dpgraph.sos.seed_search import shares
-from dpgraph.sos.units import are_whole
+from dpgraph.sos.units import are_whole, distinct
 from dpgraph.typing import FloatArray, IntArray
 
 _MOST_COORDINATES = 40_000_000  # of all vectors of a relaxation: 320 MB
@@ -147,5 +147,6 @@ def common_divisor(numbers: FloatArray) -> float:
 
 def on_binary_grid(numbers: FloatArray) -> bool:
     """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
-    scaled = numbers * 2.0**12
-    return are_whole(scaled) and float(np.abs(scaled).sum()) < 2.0**50
+    some, count = distinct(numbers)
+    scaled = some * 2.0**12
+    return are_whole(scaled) and count * float(np.abs(scaled).sum()) < 2.0**50

@@ -16,12 +16,12 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, entered
-from dpgraph.sos.cut.solver import close_gap, round_nodes, round_root
+from dpgraph.sos.cut.solver import close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import WORTH, Solution, floored, to_beat
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import within
+from dpgraph.threads import time_is_up, within
 from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
@@ -54,6 +54,8 @@ def solve_bisection(
     elif options.local_search:
         end = watch.until(_SHARE_OF_SEARCH)
         known_cuts = search_near_balance(objective, known_cuts, largest, generator, watch, end, first)
+    if known_cuts.size and time_is_up():
+        return found_alone(watch, objective, (np.arange(n), np.copy), known_cuts[:, 0])
     began = time.monotonic()
     free = _relaxed(objective, generator, watch, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)

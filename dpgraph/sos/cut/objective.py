@@ -18,7 +18,7 @@ from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
-from dpgraph.sos.units import rounded_once
+from dpgraph.sos.units import distinct, rounded_once
 from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
@@ -45,7 +45,7 @@ class _ListedObjective(CutObjective):
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
             degrees = np.asarray(self.matrix.sum(axis=1)).ravel()
-            self.unit = common_divisor(np.append(2.0 * self.entries.ravel(), degrees))
+            self.unit = common_divisor(np.append(2.0 * distinct(self.entries)[0].ravel(), degrees))
 
     @cached_property
     def rows(self) -> Rows:
@@ -63,7 +63,8 @@ class _ListedObjective(CutObjective):
 
     @cached_property
     def _absolute_row_sums(self) -> FloatArray:
-        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+        sizes = self.matrix if self.entries.min(initial=0.0) >= 0.0 else abs(self.matrix)
+        return np.asarray(sizes.sum(axis=1), dtype=np.float64).ravel()
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""

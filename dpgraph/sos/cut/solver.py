@@ -4,13 +4,14 @@ Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the priv
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.certificate import proof_of
+from dpgraph.sos.cut.certificate import Certificate, proof_of, trivial_certificate
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
@@ -27,12 +28,14 @@ from dpgraph.sos.cut.rounding import (
     patient_search,
     recombine,
 )
-from dpgraph.sos.seed_search import SolverOptions
+from dpgraph.sos.seed_search import SeedSearch, SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import on_thread, time_is_up
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
+#: Which vertices a core keeps, and the best extension of its cuts.
+Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
@@ -58,17 +61,19 @@ def solve_max_cut(
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
         core, kept, lift = objective.reduced(most=2)
-        quick, n = np.empty((core.n_vertices, 0)), core.n_vertices
+        n = core.n_vertices
+        given = np.empty((0, n)) if options.initial is None else options.initial[None, kept]
+        quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
         if hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
             end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
+        if quick.size and time_is_up():  # products with a large matrix are late
+            return found_alone(watch, core, (kept, lift), quick[:, 0])
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
         cuts = quick
         if not (quick.size and time_is_up()):
             cuts = np.column_stack([quick, round_root(core, root, options, generator)])
-        if options.initial is not None:
-            cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
         better = cuts if options.as_analysed or time_is_up() else one_opt(core, cuts)
         better = best_columns(core, better, 1)
         known = to_beat(core, float(core.values(better)[0]))
@@ -89,12 +94,35 @@ def solve_max_cut(
         if options.local_search and not watch.done():
             cut = _search_locally(core, cut, cuts, watch, generator, patient, proof_follows)
         watch.step()
+    return _lifted(objective, core, (kept, lift), cut, root.certificate, tree)
+
+
+def found_alone(watch: Watch, core: CutObjective, lifted: Lifted, cut: FloatArray) -> Solution:
+    """A cut of a core as one of what is watched, with the bound that takes no time."""
+    known = trivial_certificate(core)
+    trace = (TraceEntry(0, known.bound, known.bound, math.nan, math.nan),)
+    objective = cast(CutObjective, watch.objective)
+    solution = _lifted(objective, core, lifted, cut, known, SeedSearch((), known.bound, known.kind, trace))
+    watch.found(solution.value, solution.upper_bound)
+    return solution
+
+
+def _lifted(
+    objective: CutObjective,
+    core: CutObjective,
+    lifted: Lifted,
+    cut: FloatArray,
+    certificate: Certificate,
+    tree: SeedSearch[PinnedNode],
+) -> Solution:
+    """The cut of a core as one of the objective."""
+    kept, lift = lifted
     cut = lift(cut)
     labels = (cut != cut[0]).astype(np.int64)
     kind = tree.kind
     if kind == "trivial" and core.n_vertices < objective.n_vertices:
         kind = "proven"  # trivial only for what the elimination left
-    proof = proof_of(root.certificate)
+    proof = proof_of(certificate)
     if not isinstance(proof, str):
         proof = proof.of_core(kept, lift)
     return Solution.of(objective, labels, bound=tree.upper_bound, kind=kind, trace=tree.trace, proof=proof)
