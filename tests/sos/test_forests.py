@@ -17,10 +17,10 @@ def random_objective(graph, q, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_one_move_without_noise_solves_a_tree(seed):
+def test_the_last_move_has_no_noise_and_solves_a_tree(seed):
     instance, objective = random_objective(nx.random_labeled_tree(30, seed=seed), 4, seed)
     rng = np.random.default_rng(seed)
-    moved = forests.move_forests(objective, rng.integers(4, size=30), rng, moves=1, hot=0.0)
+    moved = forests.move_forests(objective, rng.integers(4, size=30), rng, moves=12)
     assert objective.value(moved) == max_2csp(instance, rng=0).upper_bound
 
 

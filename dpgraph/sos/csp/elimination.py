@@ -31,6 +31,7 @@ from dpgraph.typing import IntArray
 #: Entries of the largest table, and steps for all of them: some seconds.
 _LARGEST, _MOST = 2**24, 2**33
 _STEPS_A_SECOND = 2e9
+_TELLING = 0.2  # of the time that is left: so much tells whether the rest will do
 _AT_ONCE = 2**22  # steps of a variable that need no threads
 _INNER = 128  # entries of the innermost loops
 _ROOM = 2**31  # bytes of all tables
@@ -281,10 +282,12 @@ def _eliminated(costs: IntegerCosts, order: list[int]) -> tuple[IntArray, int] |
             return None
         room = np.empty(size, dtype=kind)
         room[: given.size] = given // unit
-        for bucket in buckets:
-            if time_is_up():
-                return None
+        began, work = time.monotonic(), np.cumsum([float(bucket.q) ** len(bucket.scope) for bucket in buckets])
+        for bucket, share in zip(buckets, work / work[-1], strict=True):
             bucket.least(room)
+            spent, left = time.monotonic() - began, deadline() - time.monotonic()
+            if left <= 0.0 or (spent > _TELLING * left and spent * (1.0 / share - 1.0) > left):
+                return None
         if unit > 1:
             if not all(bucket.ask(room) for bucket in reversed(buckets)):
                 continue

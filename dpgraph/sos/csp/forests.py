@@ -21,13 +21,7 @@ _GREEDY_SHARE = 0.1  # of the moves come last and are without noise
 
 
 def move_forests(
-    objective: CSPObjective,
-    labels: IntArray,
-    rng: np.random.Generator,
-    *,
-    moves: int | None = None,
-    share: float = 1.0,
-    hot: float = _HOT,
+    objective: CSPObjective, labels: IntArray, rng: np.random.Generator, *, moves: int | None = None, share: float = 1.0
 ) -> IntArray:
     """Labels that are worth at least as much, after so many moves, or the `share` of the usual effort."""
     n, q = objective.unary.shape
@@ -36,7 +30,7 @@ def move_forests(
     if time_is_up() or objective.value(labels) >= objective.trivial_bound:
         return labels
     unit = 2.0 * float(objective.spread().mean())
-    noise = np.maximum(np.linspace(hot, -_GREEDY_SHARE * hot, moves), 0.0) * unit
+    noise = np.maximum(np.linspace(_HOT, -_GREEDY_SHARE * _HOT, moves), 0.0) * unit
     found, state = np.array(labels, dtype=np.int64), np.array([rng.integers(2**63)], dtype=np.uint64)
     on_thread(_move, objective.constraints, found, objective.unary.copy(), noise, state)
     return found if objective.value(found) > objective.value(labels) else labels
@@ -98,8 +92,7 @@ def _grow(C: Constraints, tree: IntArray, inside: IntArray, state: NDArray[np.ui
         root = (offset + i) % n
         if inside[root] != 0:
             continue
-        head, tree[0, count], tree[1, count], tree[2, count] = count, root, -1, -1
-        count = _join(C, inside, root, count)
+        head, count = count, _join(C, tree, inside, (root, -1, -1), count)
         while head < count:
             k = head + int(uniform(state) * (count - head))  # whose children come next
             for row in range(3):
@@ -108,15 +101,15 @@ def _grow(C: Constraints, tree: IntArray, inside: IntArray, state: NDArray[np.ui
             head += 1
             for p in range(C.indptr[v], C.indptr[v + 1]):
                 if inside[C.neighbour[p]] == 1:
-                    tree[0, count], tree[1, count], tree[2, count] = C.neighbour[p], v, C.number[p]
-                    count = _join(C, inside, C.neighbour[p], count)
+                    count = _join(C, tree, inside, (C.neighbour[p], v, C.number[p]), count)
     return count
 
 
 @njit(nogil=True)
-def _join(C: Constraints, inside: IntArray, v: int, count: int) -> int:
-    """Take v into the forest; how many it has."""
-    inside[v] = -1 - inside.size
+def _join(C: Constraints, tree: IntArray, inside: IntArray, joined: tuple[int, int, int], count: int) -> int:
+    """Take a variable into the forest, with its parent and table; how many it has."""
+    v, tree[1, count], tree[2, count] = joined
+    tree[0, count], inside[v] = v, -1 - inside.size
     for p in range(C.indptr[v], C.indptr[v + 1]):
         inside[C.neighbour[p]] += 1
     return count + 1

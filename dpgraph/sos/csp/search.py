@@ -35,6 +35,7 @@ _STAGES = 8
 _STEPS_BEFORE = 2**32  # of an elimination of all variables that comes before the search: seconds
 _SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1
+_SHARE_OF_ELIMINATION = 0.8  # of the time, at most: it ends sooner where it would not do
 
 
 class ExactSearch:
@@ -54,7 +55,7 @@ class ExactSearch:
     def eliminated(objective: CSPObjective) -> tuple[IntegerCosts, Core]:
         """The costs of an objective, and what elimination leaves of them: what a search begins with."""
         whole = IntegerCosts.of(objective)
-        with within(0.5 * (deadline() - time.monotonic())):
+        with within(_SHARE_OF_ELIMINATION * (deadline() - time.monotonic())):
             return whole, reduced(whole, _STEPS_BEFORE)
 
     def __init__(
