@@ -148,10 +148,10 @@ def million():
 
 
 def floors():
-    """What the public floor of the widths costs and gives: noise of triangles in units of A/epsilon."""
+    """What a public floor of the widths costs and gives: noise of triangles in units of A/epsilon."""
     lines = ["", "| floor x epsilon | A epsilon = 5 | 30 | 200 | 2000 |", "| --- | --- | --- | --- | --- |"]
     for floor in (2, 4, 8, 16, 32):
-        rate = ladder.rung_exponent(1.0, 1, floor) / 2**40
+        rate = ladder.rung_exponent(1.0, (floor,)) / 2**40
         lines.append(
             f"| {floor} | "
             + " | ".join(
@@ -181,7 +181,7 @@ def intervals(seed, runs):
         f"Per cent of {runs} releases by the ladder in which the 95 % interval holds the exact transitivity, and",
         f"its half-width (of {WIDE}) over the median error: 4.3 for Laplace noise of a known scale. For 4-cliques",
         f"and 3-stars the per cent is a mean over {FEW} releases of both widths, each exact. Before them, the width",
-        "c_0 of the count over its floor: where it is below 2, the released width is mostly noise.",
+        "c_0 of the count over its least floor: where it is below 2, the released width is mostly noise.",
         "",
         "| graph | epsilon | width of triangles | transitivity held | half-width | width of 4-cliques | 4-cliques held "
         "| half-width | width of 3-stars | 3-stars held | half-width |",
@@ -224,7 +224,7 @@ def _held(frozen, patterns, epsilon, runs):
             away = max(counts["triangle"], 0) - ratio * max(counts["wedge"], 0)
             held += (count_intervals.quotient_tail(laws, widths, ratio, abs(away) * (1 - 1e-9)) >= MISS) / runs
         else:
-            true = ladder.raised_widths(frozen[patterns[0]].widths(""), laws[0]["floor"])
+            true = ladder.raised_widths(frozen[patterns[0]].widths(""), laws[0]["floors"])
             own = count_intervals.Widths(np.array([true], dtype=float).T, np.ones(1))
             reach = np.array([count_intervals.half_width(laws[0], MISS)])
             held += (1 - count_intervals.tails(laws[0], own, reach)[0]) / FEW

@@ -386,12 +386,12 @@ def count_intervals() -> Iterator[Claim]:
     yield Claim(
         "docs/counts.md",
         f"in {held(*triangles, known=True)} of 100 releases for the transitivity and {held(*cliques, known=True)} for "
-        f"4-cliques. Below twice its floor it is mostly noise, and intervals are too wide: they hold it in "
+        f"4-cliques. Below, intervals are too wide: they hold it in "
         f"{held(*triangles, known=False)} and {held(*cliques, known=False)}",
         table,
     )
     half = [spread(column(table, name), ".1f") for name in ("half-width", "half-width 7")]
-    text = f"half an interval is {half[0]} times the median error, and {half[1]} times for 4-cliques."
+    text = f"Half an interval is {half[0]} times the median error, and {half[1]} times for 4-cliques."
     yield Claim("docs/counts.md", text, table)
 
 

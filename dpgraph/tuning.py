@@ -181,10 +181,10 @@ class EmbeddingRule:
 class Counts:
     """Counts of subgraphs (releases.subgraphs); see benchmarks.ablations."""
 
-    floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
+    floor: float = 4.0  # Widths are raised to floor/epsilon times the next one at least, rounded up; > 0
     # Shares of epsilon for the one width of a pattern, and for each of two; their precision makes intervals narrow
     width_shares: tuple[float, float] = (0.15, 0.1)
-    limit_weight: float = 3.0  # For intervals a width at a limit is so many times as likely as one between; >= 1
+    limit_weight: float = 6.0  # For intervals a width at a limit is so many times as likely as one between; >= 1
 
 
 @dataclass(frozen=True)

@@ -177,12 +177,13 @@ def cauchy_tails(scale: FloatArray, distances: FloatArray) -> FloatArray:
 def likely_widths(noise: Noise) -> Widths:
     """Widths on a grid from their floor on, the last one first: how likely what was released makes each of them."""
     values, weights = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
-    floor = noise.get("floor", 1)  # results of older files do not say it, nor the limits of c_0
+    floor = noise.get("floor", 1)  # results of older files do not say it, nor the limits of c_0, nor what is above it
+    floors = noise.get("floors", (floor, floor))
     for j in reversed(range(len(noise.get("exponents", ())) - 1)):
         rate = noise["exponents"][j + 1] / 2.0**RATE_BITS
         published = noise["widths"][j], floor * noise["widths"][j + 1]
         parts = [
-            (own, weight * likely)
+            (np.maximum(own, floors[j] * c[0]), weight * likely)
             for c, weight in zip(values.T, weights, strict=True)
             for own, likely in [_given(published, floor, noise.get("of_square") if j == 0 else None, c, rate, power=j)]
         ]

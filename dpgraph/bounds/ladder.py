@@ -12,8 +12,8 @@ Where (1) holds, t edges away from a graph no edge changes the count by more tha
 
 **The ladder** (Zhang et al. 2015). Around f, rung 0 is f itself, and rung k >= 1 holds the next I_{k-1} integers on
 either side; by (2) an integer on rung k of G is on rung k + 1 of G', at most. An integer of rung k is released with
-probability proportional to e^{-g k}. Widths are raised first, to c_j >= b c_{j+1} with a public number b >= 1.
-:func:`rung_exponent` takes the largest g that is epsilon-DP, about epsilon - 1/b, where the published analysis takes
+probability proportional to e^{-g k}. Widths are raised first, to c_j >= b_j c_{j+1} with public b_0 <= b_1, all >= 1.
+:func:`rung_exponent` takes the largest g that is epsilon-DP, about epsilon - 1/b_0, where the published analysis takes
 epsilon/2.
 
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
@@ -46,25 +46,26 @@ SCALE_BITS, _LEAST_SCALE, _NORMALISER = 20, 2.0, 1e-4
 _GROWTH_SHARE = 0.2
 
 
-def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
-    """The least widths with c_j >= `floor` c_{j+1} that are not below the given ones; the last one is 1."""
+def raised_widths(widths: Sequence[int], floors: Sequence[int]) -> tuple[int, ...]:
+    """The least widths with c_j >= b_j c_{j+1} that are not below the given ones; the last one is 1."""
     raised = [int(widths[-1])]
-    for width in reversed(widths[:-1]):
+    for width, floor in zip(reversed(widths[:-1]), reversed(floors), strict=True):
         raised.insert(0, max(int(width), floor * raised[0]))
     return tuple(raised)
 
 
-def normaliser_growth(rate: float, order: int, floor: int) -> float:
+def normaliser_growth(rate: float, floors: Sequence[int]) -> float:
     """Bound on C/C' for neighbours, C the sum of the weights of all integers of a ladder at a rate g.
 
-    Widths c_0, ..., c_J, J = `order` <= 2, are raised. Proof: docs/counts-theory.md, "Why a ladder is private".
+    Widths c_0, ..., c_J, J <= 2, are raised by J floors. Proof: docs/counts-theory.md, "Why a ladder is private".
     """
     y = 1 / math.expm1(rate)
-    if order == 0:
+    if not floors:
         return 1.0
-    if order == 1:
-        return 1 + y / (0.5 + floor * y + y * y)
-    return 1 + max((floor + y) / (0.5 / y + (floor + y) * floor + y * y), 1 / (floor + y))
+    if len(floors) == 1:
+        return 1 + y / (0.5 + floors[0] * y + y * y)
+    first, second = floors
+    return 1 + max((second + y) / (0.5 / y + (first + y) * second + y * y), 1 / (first + y))
 
 
 def check_counts(epsilon: float) -> None:
@@ -75,8 +76,8 @@ def check_counts(epsilon: float) -> None:
         )
 
 
-def rung_exponent(epsilon: float, order: int, floor: int) -> int:
-    """The largest rate of a rung, in units of 2**-40, at which a ladder with raised widths is epsilon-DP.
+def rung_exponent(epsilon: float, floors: Sequence[int]) -> int:
+    """The largest rate of a rung, in units of 2**-40, at which a ladder with widths raised by these is epsilon-DP.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def rung_exponent(epsilon: float, order: int, floor: int) -> int:
     low, high = 0, math.floor(min(epsilon, _LARGEST_RATE) * one)
     while low < high:
         rate = (middle := (low + high + 1) // 2) / one
-        fits = rate + math.log(normaliser_growth(rate, order, floor)) <= epsilon * (1 - _ROUNDING)
+        fits = rate + math.log(normaliser_growth(rate, floors)) <= epsilon * (1 - _ROUNDING)
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
 

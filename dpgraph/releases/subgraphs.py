@@ -20,6 +20,8 @@ from dpgraph.tuning import COUNTS
 
 #: A share of a budget may have lost its last digits when it is released.
 _ROUNDED = 1 - 1e-9
+#: Noise of a ladder exceeds so many rungs over its rate with a probability of 5 % on either side.
+_SURE = math.log(10)
 
 
 class ReleasedCount(NamedTuple):
@@ -50,21 +52,21 @@ def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> Release
     A ladder draws an integer with a probability that falls by a factor from rung to rung around the exact value; widths
     say how many integers a rung holds.
     """
-    widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
+    found = _released_widths(subgraphs, pattern, call)
     part = _count_part(call, ORDERS[pattern])
-    value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
-    return ReleasedCount(value, _law("ladder", pattern, call, published, (exponent, *exponents)))
+    value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), found.own, found.floors, part)
+    return ReleasedCount(value, found.law("ladder", pattern, exponent))
 
 
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
     """Release a count with Cauchy noise in proportion to its smooth sensitivity, and each width by a ladder."""
-    widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
+    found = _released_widths(subgraphs, pattern, call)
     part = _count_part(call, ORDERS[pattern])
-    scale = ladder.smooth_scale(widths, part.epsilon)
+    scale = ladder.smooth_scale(found.own, part.epsilon)
     # The line is in units of the smooth sensitivity.
     part.scale(f"{pattern} count", part.epsilon / ladder.smooth_shift_epsilon(part.epsilon), law="Cauchy")
     value = part.noise.cauchy(subgraphs.count(pattern), scale, ladder.SCALE_BITS)
-    return ReleasedCount(value, _law("Cauchy", pattern, call, published, (0, *exponents)) | {"epsilon": part.epsilon})
+    return ReleasedCount(value, found.law("Cauchy", pattern, 0) | {"epsilon": part.epsilon})
 
 
 def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
@@ -86,15 +88,6 @@ def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delt
     return ReleasedCount(count, {"law": "Laplace", "scale": scale})
 
 
-def _law(name: str, pattern: str, call: Call, widths: tuple[int, ...], exponents: tuple[int, ...]) -> dict[str, Any]:
-    law: dict[str, Any] = {"law": name, "widths": widths, "floor": _floor(call), "exponents": exponents}
-    return law | ({"of_square": OF_SQUARE[pattern]} if pattern in OF_SQUARE else {})
-
-
-def _floor(call: Call) -> int:
-    return math.ceil(COUNTS.floor / call.epsilon)
-
-
 def _count_part(call: Call, order: int) -> Call:
     """What the widths leave to the count."""
     return call.part(1 - order * _width_share(order))
@@ -104,23 +97,51 @@ def _width_share(order: int) -> float:
     return COUNTS.width_shares[order > 1]
 
 
-def _raised_and_released(
-    subgraphs: Subgraphs, pattern: str, call: Call
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Raised widths, which are private; published ones, and the exponents of their ladders; each from first to last."""
-    floor, order = _floor(call), ORDERS[pattern]
-    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
-    found: list[tuple[int, int]] = []
-    for j in range(order):
+class _Widths(NamedTuple):
+    """Widths, first to last: private ones, raised by public floors; those released; exponents of their ladders."""
+
+    own: tuple[int, ...]
+    published: tuple[int, ...]
+    least: int
+    floors: tuple[int, ...]
+    exponents: tuple[int, ...]
+
+    def law(self, name: str, pattern: str, exponent: int) -> dict[str, Any]:
+        """As :attr:`dpgraph.PrivateCounts.noise` states it."""
+        law: dict[str, Any] = {"law": name, "widths": self.published, "floor": self.least, "floors": self.floors}
+        law["exponents"] = (exponent, *self.exponents)
+        return law | ({"of_square": OF_SQUARE[pattern]} if pattern in OF_SQUARE else {})
+
+
+def _released_widths(subgraphs: Subgraphs, pattern: str, call: Call) -> _Widths:
+    """Release each width, from last to first, raised by the `least` floor, and choose its floor by what was released.
+
+    The larger a floor is, the faster a ladder falls; noise is larger where it is above the width. So it is a lower
+    limit of the width, which the noise exceeds with a probability of 5 %, and no larger than the next floor.
+    """
+    order, exact = ORDERS[pattern], subgraphs.widths(pattern)
+    least = math.ceil(COUNTS.floor / call.epsilon)
+    found = _Widths((exact[-1],), (1,), least, (), ())
+    for j in reversed(range(order)):
+        width = max(exact[j], least * found.own[0])
         part = call.part(_width_share(order))
-        found.append(_on_ladder(f"{pattern}, width {j}", widths[j], widths[j + 1 :], floor, part))
-    published = ladder.raised_widths((*(value for value, _ in found), 1), floor)
-    return widths, published, tuple(exponent for _, exponent in found)
+        value, exponent = _on_ladder(f"{pattern}, width {j}", width, found.own, found.floors, part)
+        rungs = math.ceil(_SURE * 2.0**ladder.RATE_BITS / exponent)
+        limit = value - sum(c * math.comb(rungs, i + 1) for i, c in enumerate(found.published))
+        floor = min([max(limit // found.published[0], least), *found.floors[:1]])
+        found = _Widths(
+            (max(width, floor * found.own[0]), *found.own),
+            (max(value, floor * found.published[0]), *found.published),
+            least,
+            (floor, *found.floors),
+            (exponent, *found.exponents),
+        )
+    return found
 
 
-def _on_ladder(name: str, value: int, widths: Sequence[int], floor: int, call: Call) -> tuple[int, int]:
+def _on_ladder(name: str, value: int, widths: Sequence[int], floors: Sequence[int], call: Call) -> tuple[int, int]:
     """Release an integer for all of this part; the scale of its line is in rungs."""
-    exponent = ladder.rung_exponent(call.epsilon, len(widths) - 1, floor)
+    exponent = ladder.rung_exponent(call.epsilon, floors)
     call.scale(name, call.epsilon / (exponent / 2.0**ladder.RATE_BITS), law="ladder")
     return call.noise.on_ladder(value, widths, exponent), exponent
 

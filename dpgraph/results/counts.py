@@ -25,10 +25,10 @@ class PrivateCounts(TableResult):
         (inf).
     noise : dict of str to dict
         The law of the noise of each count: ``law`` ("ladder", "Cauchy" or "Laplace"), and its public parameters:
-        released ``widths`` and their ``floor``, ``of_square`` where the first width has limits by the square of the
-        second, ``exponents`` of the ladders of the count and of its widths in units of 2**-40, ``scale``, ``epsilon``
-        (see :mod:`dpgraph.bounds.ladder`), and the limit ``edges_of_a_vertex`` beyond which edges were left out
-        (``adjacency="node"``).
+        released ``widths``, the least and the chosen ``floor`` and ``floors`` to which they are raised, ``of_square``
+        where the first width has limits by the square of the second, ``exponents`` of the ladders of the count and of
+        its widths in units of 2**-40, ``scale``, ``epsilon`` (see :mod:`dpgraph.bounds.ladder`), and the limit
+        ``edges_of_a_vertex`` beyond which edges were left out (``adjacency="node"``).
     mechanism : str
         The strategy.
     privacy : PrivacyReport

@@ -152,7 +152,7 @@ def test_tails_of_cauchy_noise_are_at_least_and_nearly_those_of_the_law(scale):
 
 @each("epsilon, widths", list(itertools.product([2.0**-9, 0.1, 3.0], [(1,), (5, 1), (300, 7, 1)])), parts=2)
 def test_tails_of_a_ladder_are_those_of_the_law(widths, epsilon):
-    exponent = rung_exponent(epsilon, len(widths) - 1, 1)
+    exponent = rung_exponent(epsilon, (1,) * (len(widths) - 1))
     corner = np.array([*widths, 0, 0][:3], dtype=float)[:, None]
     distances = np.unique(np.geomspace(1, 3 * widths[0] / epsilon, 9).astype(int)).astype(float) - 1
     noise = {"law": "ladder", "widths": widths, "exponents": (exponent,)}
