@@ -7,7 +7,7 @@ from dpgraph.privacy.accounting import gdp_epsilon
 from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 
 
-@pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("mu", [0.0, 1.0, 4.0])
 def test_a_bound_at_99_percent_confidence_fails_at_most_once_in_a_hundred(mu):
     rng = np.random.default_rng(int(10 * mu))
     bounds = [mu_lower_bound(rng.normal(size=500), rng.normal(mu, size=500)) for _ in range(200)]

@@ -81,7 +81,7 @@ def test_a_bound_is_as_sure_as_its_least_sure_leaf(kinds, expected, beam):
 
 
 def test_sampled_seeds_follow_the_weights_and_their_labels_the_probabilities():
-    leaves = run("sampled", beam=20_000).nodes
+    leaves = run("sampled", beam=10_000).nodes
     first = np.bincount([leaf.pins[0][0] for leaf in leaves]) / len(leaves)
     np.testing.assert_allclose(first, [0.5, 0.3, 0.2], atol=0.02)
     after_first = [leaf.pins[1][0] for leaf in leaves if leaf.pins[0][0] == 0]
