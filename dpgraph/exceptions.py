@@ -50,7 +50,7 @@ class InvalidParameterError(DPGraphError, ValueError):
 class BudgetExceededError(DPGraphError):
     """The accountant refused: the requested release does not fit into the remaining privacy budget.
 
-    Nothing was read and nothing was spent by the refused call.
+    Nothing was released and nothing was spent by the refused call.
     """
 
 

@@ -225,7 +225,7 @@ class PrivacyAccountant:
             raise BudgetExceededError(
                 f"the call asks for epsilon={epsilon:g}, delta={delta:g}, but of the total "
                 f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "
-                f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
+                f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was released and nothing was spent; "
                 "ask for less, or stop releasing from this data set"
             )
         return cost

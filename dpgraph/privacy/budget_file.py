@@ -117,7 +117,7 @@ class FileAccountant(PrivacyAccountant):
         except (OSError, sqlite3.Error) as error:
             raise InvalidParameterError(
                 f"the budget file {self._path} cannot be made ({error}). It needs a folder that exists and may be "
-                "written, on a disk that knows hard links. Nothing was read and nothing was spent"
+                "written, on a disk that knows hard links. Nothing was released and nothing was spent"
             ) from None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -163,7 +163,7 @@ class FileAccountant(PrivacyAccountant):
         # A damaged text is no UTF-8, and a damaged number may be anything.
         except (sqlite3.Error, OSError, UnicodeError, TypeError) as error:
             raise InvalidParameterError(
-                f"the budget file {self._path} cannot be used ({error}). Nothing was read and nothing was spent"
+                f"the budget file {self._path} cannot be used ({error}). Nothing was released and nothing was spent"
             ) from None
 
     def _read(self, database: sqlite3.Connection) -> Books:
@@ -184,7 +184,7 @@ def _reopened(path: Path, head: Head) -> FileAccountant:
     accountant = FileAccountant(path)
     if not accountant.is_of(head):
         raise InvalidParameterError(
-            f"the budget file {path} is another one than that of the accountant which was pickled. Nothing was read "
-            "and nothing was spent"
+            f"the budget file {path} is another one than that of the accountant which was pickled. Nothing was "
+            "released and nothing was spent"
         )
     return accountant

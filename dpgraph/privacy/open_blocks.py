@@ -121,7 +121,7 @@ def ambient_accountant() -> PrivacyAccountant | None:
 
 _WHAT_TO_DO = (
     "Pass accountant= to the call: a dpgraph.FileAccountant serves several processes. Or make the call in the process "
-    "of the block (n_jobs=1). Nothing was read and nothing was spent"
+    "of the block (n_jobs=1). Nothing was released and nothing was spent"
 )
 
 

@@ -92,6 +92,6 @@ def person_cost(who: PrivacyAccountant | None, epsilon: float, delta: float) -> 
     if delta >= share and delta > 0:
         raise InvalidParameterError(
             f"epsilon = {epsilon:g} and delta = {delta:g} for one edge promise nothing to a person with {edges} edges; "
-            "lower either. Nothing was read and nothing was spent"
+            "lower either. Nothing was released and nothing was spent"
         )
     return Group(edges, whole, delta / share if delta > 0 else 0.0)

@@ -86,7 +86,7 @@ def refuse_used_stream() -> None:
         "this seed, or a copy of this generator, has made the noise of an earlier call under this accountant. With the "
         "same noise, the difference of two releases shows private values exactly. Use rng=None, or one "
         "numpy.random.Generator for all calls, or a new seed for each; an estimator that is cloned and fitted several "
-        "times, as in a cross-validation, needs random_state=None. Nothing was read and nothing was spent"
+        "times, as in a cross-validation, needs random_state=None. Nothing was released and nothing was spent"
     )
 
 

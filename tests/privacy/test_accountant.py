@@ -157,7 +157,7 @@ def test_a_refused_call_changes_nothing_and_says_what_is_left():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     call(0.9, accountant=accountant)
     before = state(accountant)
-    with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.3959.*Nothing was read and nothing was spent"):
+    with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.3959.*Nothing was released and nothing"):
         call(0.9, accountant=accountant)
     assert state(accountant) == before
 

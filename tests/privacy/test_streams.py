@@ -27,7 +27,7 @@ from dpgraph.sklearn import PrivatePCA
 
 G = nx.path_graph(5)
 X = np.zeros((20, 3))
-AGAIN = r"this seed.*earlier call under this accountant.*rng=None.*Nothing was read and nothing was spent"
+AGAIN = r"this seed.*earlier call under this accountant.*rng=None.*Nothing was released and nothing was spent"
 
 
 @pytest.fixture(params=["memory", "file"])

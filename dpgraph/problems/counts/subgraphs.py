@@ -284,7 +284,7 @@ def _count_edges(
         raise InvalidParameterError(
             "with adjacency='node', patterns must be 'edge' and mechanism 'auto': what one vertex may change in other "
             "counts leaves nothing of them. For persons with up to k edges, call with adjacency='edge' under an "
-            "accountant with edges_per_person=k. Nothing was read and nothing was spent"
+            "accountant with edges_per_person=k. Nothing was released and nothing was spent"
         )
     check_optional_delta(budget[1])
     source = open_graph(G, **door)
