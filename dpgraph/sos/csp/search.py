@@ -34,7 +34,7 @@ _ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the
 _STAGES = 8
 _STEPS_BEFORE = 2**32  # of an elimination of all variables that comes before the search: seconds
 _SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
-_SHARE_OF_ANNEALING = 0.1
+_SHARE_OF_ANNEALING = 0.1  # of the usual effort, and of the time for moves of forests
 _SHARE_OF_ELIMINATION = 0.8  # of the time, at most: it ends sooner where it would not do
 
 
@@ -78,7 +78,8 @@ class ExactSearch:
         self._first = self._least = -(-self._fine.constant // self._parts)
         starts = rng.integers(q, size=(options.starts, len(costs.single)))
         starts[0] = first if options.initial is None else options.initial[self._core.kept]
-        starts[0] = move_forests(self._values, starts[0], rng, moves=options.sweeps, share=_SHARE_OF_ANNEALING)
+        with within(_SHARE_OF_ANNEALING * (deadline() - time.monotonic())):
+            starts[0] = move_forests(self._values, starts[0], rng, moves=options.sweeps, share=_SHARE_OF_ANNEALING)
         found = improve_labels(self._values, starts, rng, sweeps=options.sweeps, share=_SHARE_OF_ANNEALING)
         self.labels, self.bound = self._core.lift(found), math.inf
 
