@@ -20,8 +20,8 @@ that size was run."""
 EDGES, VERTICES, WORKERS, THREADS, BLOCKS = 10**10, 10**8, 50, 4, 1000
 #: Bytes a second of a network card.
 NETWORK = 1.25e9
-#: Sweeps of a private cut, and rounds in all of them: of 504 blocks in the first, of 25 in the others.
-SWEEPS, ROUNDS = 8, 504 + 7 * 25
+#: Sweeps of a private cut, and rounds in all of them: of 504 blocks in the first, of 64 in the others.
+SWEEPS, ROUNDS = 8, 504 + 7 * 64
 #: Processor seconds of the client for each worker that it asks in a round, and for each vertex and sweep, to draw noise
 #: and to set rows: `client_seconds`.
 ASKED, CLIENT_VERTEX = 0.8e-3, 0.6e-6

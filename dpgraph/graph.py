@@ -137,7 +137,7 @@ class Graph:
         return label_weights(self.adjacency, labels, labels, count)
 
     def expect(self, blocks: Sequence[IntArray]) -> None:
-        """Take note that these rows of one array, which may change at rows of blocks before, are asked for next."""
+        """Take note that these rows of one array, which may change up to their block, are asked for next."""
 
     def within(self, rows: IntArray) -> sparse.csr_array:
         """The matrix of the edges between some vertices, in their order."""

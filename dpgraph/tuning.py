@@ -26,20 +26,6 @@ class Common:
 
 
 @dataclass(frozen=True)
-class Sweeps:
-    """Sweeps of cuts and labels (releases.sweeps): how often rows are read, how they answer, which of them iterate.
-
-    Kept if benchmarks.ablations says so, like those of tables, counts, degree distributions and densest parts.
-    """
-
-    # Rows are read repeatedly from this min(epsilon, epsilon^2) (average degree) on; > 0
-    sparse: float = 25.0
-    of_signs: int = 8  # Signs at most so often and at least half as often, labels at most twice as often; >= 2
-    # Unless degrees are even the core leaves out the share left_out/epsilon of the sum of their squares, at most half
-    left_out: float = 0.1
-
-
-@dataclass(frozen=True)
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities); see benchmarks.ablations."""
 
@@ -214,7 +200,6 @@ class Densest:
 
 
 COMMON: Final = Common()
-SWEEPS: Final = Sweeps()
 COMMUNITIES: Final = Communities()
 SYNTHESIS: Final = Synthesis()
 ANSWER_RULE: Final = AnswerRule()

@@ -154,10 +154,6 @@ DENSEST = tuple(
 T = tuning
 
 ABLATIONS = [
-    numbers(T.SWEEPS, "0", SIGNS, sparse=0.0),
-    numbers(T.SWEEPS, "0: none is left out", SIGNS, left_out=0.0),
-    numbers(T.SWEEPS, "4", (*SIGNS, *PARTS), of_signs=4),
-    numbers(T.COMMON, "infinity: all degrees are even", SIGNS, uneven=1.0),
     numbers(T.COMMON, "0.1", (*SIGNS, *SPARSE), share=0.1),
     numbers(T.COUNTS, "1", COUNTED, floor=1.0),
     numbers(T.TAILS, "1/2", TAILS, window=0.5),

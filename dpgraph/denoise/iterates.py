@@ -48,33 +48,43 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
 
 
 class FieldTracker:
-    """Posterior mean and variance of the field at each row: one scalar Kalman filter for each.
+    """Posterior means and variances of the two fields of each row: of the rows before it in an order, of those after.
 
-    Between two queries of a row its field drifts because the iterate changes, by a variance of about its degree times
-    the mean square change: at rows of high degree the last query counts, at rows of low degree all of them.
+    One scalar Kalman filter for each. Between two queries a field drifts because the iterate changes, by a variance of
+    about its degree times the mean square change: at rows of high degree the last query counts, at rows of low degree
+    all of them.
 
-    `degrees` are released and positive. They are the prior variance of a field too, a sum of so many signs.
+    `degrees` are released, and positive in the order, elsewhere 0. They are prior variances too: a field is a sum of so
+    many signs.
     """
 
-    def __init__(self, degrees: FloatArray, columns: int) -> None:
-        self._degrees = degrees
+    def __init__(self, degrees: FloatArray, order: IntArray, columns: int) -> None:
         self._share = degrees / degrees.sum()
+        before = np.zeros(degrees.size)
+        before[order] = np.cumsum(self._share[order]) - self._share[order] / 2
+        self._degrees = np.stack([degrees * before, degrees * (1 - before)])
         self._clock = 0.0
-        self._last = np.zeros(degrees.size)
-        self.mean = np.zeros((degrees.size, columns))
-        self.variance = degrees.copy()
+        self._last = np.zeros(self._degrees.shape)
+        self._means = np.zeros((2, degrees.size, columns))
+        self._variances = self._degrees.copy()
 
-    def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> FloatArray:
-        """Update `rows` with the released `fields`, shape (len(rows), columns).
+    @property
+    def mean(self) -> FloatArray:
+        """Of the fields of all rows."""
+        return np.asarray(self._means.sum(axis=0))
 
-        Returned is the posterior mean over the posterior standard deviation, of the same shape.
-        """
-        mean, predicted = self.mean[rows], self.variance[rows] + self._degrees[rows] * (self._clock - self._last[rows])
+    def observe(self, side: int, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
+        """Update `rows` with the released `fields`, shape (len(rows), columns), of one side, 0 or 1."""
+        drift = self._degrees[side, rows] * (self._clock - self._last[side, rows])
+        predicted = self._variances[side, rows] + drift
         gain = predicted / (predicted + noise_variance)
-        mean += gain[:, None] * (fields - mean)
-        variance = predicted * (1 - gain)
-        self.mean[rows], self.variance[rows], self._last[rows] = mean, variance, self._clock
-        return np.asarray(mean / np.sqrt(np.maximum(variance, 1e-12))[:, None])
+        self._means[side, rows] += gain[:, None] * (fields - self._means[side, rows])
+        self._variances[side, rows], self._last[side, rows] = predicted * (1 - gain), self._clock
+
+    def ratio(self, rows: IntArray) -> FloatArray:
+        """Posterior means of whole fields over their standard deviations, shape (len(rows), columns)."""
+        deviations = np.sqrt(np.maximum(self._variances[:, rows].sum(axis=0), 1e-12))
+        return np.asarray(self._means[:, rows].sum(axis=0) / deviations[:, None])
 
     def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""

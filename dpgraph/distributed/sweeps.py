@@ -57,10 +57,10 @@ class Reader:
     def fields(
         self, done: int, block: int, changes: NDArray[Any], function: Callable[..., FloatArray], *arguments: Any
     ) -> FloatArray:
-        """What a function finds in own rows of a block, after the blocks from `done` to it were set."""
+        """What a function finds in own rows of a block, after the blocks from `done` to it were set, or changed."""
         if changes.dtype.itemsize > self._iterate.dtype.itemsize:
             self._iterate = self._iterate.astype(changes.dtype)
-        self._iterate[self._order.of(done, block)] = changes
+        self._iterate[self._order.of(done, block + 1)] = changes
         return function(self._rows(*self._ends[block : block + 2]), self._iterate, *arguments)
 
     def _rows(self, first: int, last: int) -> SomeRows:
@@ -137,7 +137,7 @@ class Sweep:
         if not self._readers:
             self._open(iterate)
             self._done = self._next
-        changes = packed(iterate[self._order.of(self._done, self._next)])
+        changes = packed(iterate[self._order.of(self._done, self._next + 1)])
         readers = self._of_block[rows % self._of_block.size]
         asked = [
             (k, reader.fields(self._done, self._next, changes, function, *arguments))

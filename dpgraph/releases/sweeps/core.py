@@ -13,28 +13,23 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, is_even, shrunken_degrees
+from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, shrunken_degrees
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import (
     Core,
     Iteration,
-    degree_order,
-    number_of_queries,
+    choose_core,
     query_law,
-    repeated_core,
     row_blocks,
 )
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
-#: Blocks of repeated sweeps but the first. Rows of a block do not see each other move; with twice as many no cut was
-#: better.
-_BLOCKS = 25
-#: With fewer repeated sweeps half of them settle nothing that could be put right.
-_REVISED_HALFWAY = 6
+#: Blocks of equal degrees in sweeps but the first.
+_BLOCKS = 64
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 
@@ -45,26 +40,26 @@ def release_core_iterates(
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
-    average degree. The call is pure. Rows are read repeatedly, with noise that is drawn together, where the average
-    degree is large enough, else once. Returned are the last iterate and estimates of the last fields (0 where none was
+    average degree. The call is pure. Rows are read repeatedly, with noise that is drawn together, where degrees are
+    large enough, else once. Returned are the last iterate and estimates of the last fields (0 where none was
     read), all released.
     """
-    w, oracle, epsilon = graph.max_weight, iteration.oracle, call.whole.epsilon
+    oracle = iteration.oracle
     for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
-    repeats = number_of_queries(oracle, w, mean_degree, epsilon, even=is_even(degrees))
-    variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
+    variances = (
+        graph.max_weight * degrees / oracle.columns
+    )  # of d terms of that size, of which each column has its part
+    core, sweeps = choose_core(oracle, variances, call)
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
-    if repeats:
-        core = repeated_core(degrees, epsilon, call.generator)
-        X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=repeats)
-    else:
-        core = Core(degree_order(degrees, call.generator), 0)
+    if core.size:
+        X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=sweeps)
+        X = iteration.revise(X, fields)
     if core.others.size:
         X, others = release_one_sided_sweep(iteration, variances, core, X, call)
         fields[core.others] = others[core.others]
-    if iteration.revise is not None and not core.size:
-        X = iteration.revise(X, fields, 1.0, "in the end")
+    if not core.size:
+        X = iteration.revise(X, fields)
     return X, fields
 
 
@@ -82,40 +77,43 @@ def release_repeated_sweeps(
 ) -> tuple[FloatArray, FloatArray]:
     """Set the rows of the core for a part of a pure budget; return the iterate and estimates of the last fields.
 
-    Both are zero outside the core. `variances`, shape (rows,), is the public scale of the variance of a field at each
-    row (released degrees). The callback `revise` of the iteration may replace the iterate after all sweeps, and if
-    there are many also after half of them.
+    Both are zero outside the core. Sweeps, an even number, go there and back through the rows. A row reads those that
+    have been set before it in the same sweep. The others stand since the sweep before, in which it has read them: both
+    fields add up to that of all rows.
+
+    `variances`, shape (rows,), is the public scale of the variance of a field at each row (released degrees).
 
     Notes
     -----
     *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_queries`: the iterate is public.
-    Fields of core rows are about pairs inside the core only, because all other rows of the iterate are zero.
+    Fields of core rows are about pairs inside the core only, because all other rows of the iterate are zero. Noise is
+    drawn for the queries of a row on the way there, and independently for those on the way back. In their order, the
+    pair {u, v} shows at the later row on the ways there, and at the other one on the ways back; or, if both are in one
+    block, at both on the ways there. So it shows at two rows of the theorem, as one that is read by both ends does.
     """
-    oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
-    law, generator, name = query_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
+    oracle, response, shape = iteration.oracle, iteration.response, (iteration.oracle.rows, iteration.oracle.columns)
+    law, generator, name = query_law(oracle, sweeps // 2, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
     scale = call.at_epsilon(law.epsilon).scale(name, law.sensitivity, law="K-norm", pairs=core.pairs)
-    drawn = call.noise.queries((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
-    X, variance, scales = np.zeros((oracle.rows, oracle.columns)), law.norm.variance(scale), np.zeros(oracle.rows)
+    ways = [call.noise.queries(shape, core.rows, law.norm, law.step, scale) for _ in range(2)]
+    X, variance, scales = np.zeros(shape), law.norm.variance(scale), np.zeros(oracle.rows)
     scales[core.rows] = core.inside(variances)[core.rows]
-    known = FieldTracker(scales, oracle.columns)
-    questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
+    known, blocks = FieldTracker(scales, core.rows, oracle.columns), row_blocks(core.rows)
+    shares = np.cumsum(scales[core.rows]) / scales.sum()
     for t in tqdm(range(sweeps), desc="sweeps", disable=BAR.get() is None):
-        rows = generator.permutation(core.rows) if t else core.rows
-        blocks = np.array_split(rows, min(_BLOCKS, rows.size)) if t else row_blocks(rows)
+        back, seen = t % 2, np.zeros(shape)
         oracle.expect(blocks)
-        drawn.expect(blocks if t else blocks[1:])
+        ways[back].expect(blocks if t and not back else blocks[1:])
         for k, block in enumerate(blocks):
-            if t == k == 0:  # nothing is set yet: fields are zero whatever the data
-                new = response.start(block.size, generator)
-            else:
-                ratio = known.observe(block, drawn.read(block, oracle.fields(block, X)), variance)
-                new = response.answer(block, ratio, X)
+            seen[block] = 0 if back else X[block]
+            if k or (t and not back):  # else nothing is seen: fields are zero whatever the data
+                known.observe(back, block, ways[back].read(block, oracle.fields(block, seen)), variance)
+            new = response.answer(block, known.ratio(block), X) if t or k else response.start(block.size, generator)
             known.moved(block, new - X[block])
-            X[block] = new
-        if revise is not None and t + 1 in questions:
-            revised = revise(X, known.mean, 1 / len(questions), f"after sweep {t + 1}")
-            if revised is not X:  # what was read of another iterate says nothing of this one
-                X, known = revised, FieldTracker(scales, oracle.columns)
+            X[block] = seen[block] = new
+        if t == 0:
+            parts = np.split(core.rows, np.searchsorted(shares, np.arange(1, _BLOCKS) / _BLOCKS))
+            blocks = [part for part in parts if part.size]
+        blocks.reverse()
     return X, known.mean
 
 

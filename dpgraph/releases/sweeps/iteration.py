@@ -5,9 +5,8 @@ takes, in numbers of bounded size. The *field* of a row is its row of A X: the w
 each label. To *read* a row is to release its field with noise: a noisy query. To *set* a row
 is to change its part of X by what was read. A *sweep* reads and sets all rows, one block after the other.
 
-Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
-of the sum of squared degrees. So these few, the *core*, iterate. Then each other vertex is read once, with the noise of
-a single release.
+Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few have many. So
+these few, the *core*, iterate. Then each other vertex is read once, with the noise of a single release.
 """
 
 import math
@@ -18,16 +17,18 @@ from functools import partial
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
+from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex
 from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm, UnitBall
-from dpgraph.tuning import SWEEPS
 from dpgraph.typing import FloatArray, IntArray
 
 #: A block of rows, which do not see each other, has one row and this part, 1/32, of the rows before it.
 _BEFORE = 32
+#: At most so many sweeps of a core: with 24 no labels were better.
+_MOST_SWEEPS = 16
 
 # --- what is read ----------------------------------------------------------------------------------------------------
 
@@ -73,7 +74,7 @@ class FieldOracle:
     sensitivity: RowSensitivity
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
-    # expect(blocks): fields of these rows are asked for next, block by block; X changes at rows of earlier blocks only
+    # expect(blocks): fields of these rows are asked for next, block by block; X changes at rows of blocks up to it only
     expect: Callable[[Sequence[IntArray]], None] = lambda _: None
 
 
@@ -83,9 +84,8 @@ class Iteration:
 
     oracle: FieldOracle
     response: Response
-    # revise(X, fields, part, when) is asked on the way, and in the end, whether to go on with another iterate that is
-    # zero on the same rows, or with X itself, for a part of what all such questions may cost.
-    revise: Callable[[FloatArray, FloatArray, float, str], FloatArray] | None = None
+    # revise(X, fields) is asked after the sweeps for an iterate that is zero on the same rows, or X itself
+    revise: Callable[[FloatArray, FloatArray], FloatArray] = lambda X, _: X
 
 
 def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
@@ -164,27 +164,6 @@ def query_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     return QueryLaw(norm, step, sensitivity.repeated_queries(size), spent)
 
 
-def number_of_queries(oracle: FieldOracle, w: float, mean_degree: float, epsilon: float, *, even: bool) -> int:
-    """How often rows are read with noise that is drawn together, by the (released) average degree; 0: once, alone.
-
-    Graphs of average degree d = mean_degree/w are sparse where epsilon d or epsilon^2 d is small: there one query
-    with the noise of a single release tells more. Elsewhere a number of a row is a sum of about d/columns weights up to
-    w, and rows are read as often as the variance of a query is below half of d/columns w^2; four times that where
-    tables are private, whose rows read once get more noise, or tell less of labels that are not best. Signs are always
-    read at least half as often as they may be; twice that variance is allowed where degrees are `even`, as no row
-    begins, and signs grow out of chance.
-    """
-    degree = min(mean_degree / w, oracle.rows - 1.0)
-    if epsilon * min(epsilon, 1.0) * degree < SWEEPS.sparse:
-        return 0
-    signs = oracle.columns == 1
-    tables = not signs and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
-    least, most = (SWEEPS.of_signs // 2, SWEEPS.of_signs) if signs else (2, 2 * SWEEPS.of_signs)
-    largest = (4.0 if tables else 2.0 if signs and even else 1.0) * w**2 * degree / oracle.columns / 2
-    quiet = [count for count in range(least, most + 1) if query_law(oracle, count, epsilon).variance <= largest]
-    return max(quiet, default=least if signs else 0)
-
-
 # --- which rows iterate ----------------------------------------------------------------------------------------------
 
 
@@ -220,24 +199,28 @@ class Core:
         return degrees * float(degrees[self.rows].sum() / degrees.sum())
 
 
-def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
-    """Core of repeated sweeps, from (released, positive) degrees: as few vertices as hold the wanted share of squares.
+def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple[Core, int]:
+    """Which rows iterate, for this part of a pure budget, and in how many sweeps: none, or an even number.
 
-    All vertices if their degrees are nearly equal. Rows of many edges come early.
+    `variances` are those of fields by chance, from (released, positive) degrees. In T sweeps a row gains a share of
+    about 1 - 1/T of what it can, unless noise hides it: the rows iterate for which that share of the variance is at
+    least the variance of a query times the number of labels, or of sides. T is chosen so that the sum of the squared
+    degrees of these rows, times that share, is largest. Rows of many edges come early. Four times that noise is allowed
+    where tables are private, whose rows read once get more of it, or tell less of labels that are not best.
     """
-    if is_even(degrees):
-        return Core(large_first(degrees, generator), degrees.size)
-    order = degree_order(degrees, generator)
-    size = _number_holding(degrees[order], epsilon)
+    tables = oracle.columns > 1 and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
+    relative = variances / variances.max()
+    order = degree_order(relative, call.generator)
+    held = np.cumsum(relative[order] ** 2)
+    best, size, sweeps = 0.0, 0, 0
+    for count in range(1, _MOST_SWEEPS // 2 + 1):
+        share, law = 1 - 1 / (2 * count), query_law(oracle, count, call.epsilon)
+        noise = max(oracle.columns, 2) * law.variance / (4 if tables else 1)
+        rows = int(np.count_nonzero(share * variances >= noise))
+        if rows > 1 and share * held[rows - 1] > best:
+            best, size, sweeps = share * float(held[rows - 1]), rows, 2 * count
     inside = order[:size]
-    return Core(np.concatenate([inside[large_first(degrees[inside], generator)], order[size:]]), size)
-
-
-def _number_holding(degrees: FloatArray, epsilon: float) -> int:
-    """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
-    held = np.cumsum(degrees**2)
-    wanted = 1 - min(SWEEPS.left_out / epsilon, 0.5)
-    return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
+    return Core(np.concatenate([inside[large_first(relative[inside], call.generator)], order[size:]]), size), sweeps
 
 
 def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IntArray:

@@ -54,9 +54,7 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
     )
 
 
-def _best_rank(
-    private: PrivateTables, call: Call, X: FloatArray, fields: FloatArray, part: float, when: str
-) -> FloatArray:
+def _best_rank(private: PrivateTables, call: Call, X: FloatArray, fields: FloatArray) -> FloatArray:
     """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
 
     Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
@@ -69,13 +67,12 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    choice = call.part(part)
     weights = [
         release_weight(
-            f"weight of candidate {k + 1}, {when}",
+            f"weight of candidate {k + 1}",
             private.value(ranked[:, k], rows),
             private.graph,
-            choice.equal_part(private.q),
+            call.equal_part(private.q),
         )
         for k in range(private.q)
     ]
