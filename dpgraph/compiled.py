@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -80,9 +80,8 @@ class Kernel:
     def inner(self) -> Any:
         """What it is inside another kernel: part of its machine code, so that it needs no way in and no cache."""
         function, numba = _calling(self, lambda kernel: kernel.inner), _numba()
-        short = len(self.py_func.__code__.co_code) < _SHORT
-        how = {"inline": "always"} if short else {"pipeline_class": _compiler_of_parts()}
-        made = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **how, **self.options)(function)
+        inline = "always" if len(self.py_func.__code__.co_code) < _SHORT else "never"
+        made = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, inline=inline, **self.options)(function)
         template, unliteral = made.get_call_template, numba.core.types.unliteral
 
         def once(arguments: Any, named: Any) -> Any:
@@ -96,38 +95,6 @@ class Kernel:
     def compiled(self) -> bool:
         """Whether this process has compiled or read it."""
         return "dispatcher" in vars(self) and bool(self.dispatcher.overloads)
-
-
-@cache
-def _compiler_of_parts() -> Any:
-    """Numba's for what is only linked to: it is optimised and becomes machine code there, not by itself as well.
-
-    What is replaced is internal to numba: a version that lacks any of it compiles as usual.
-    """
-    codegen, compiler = import_module("numba.core.codegen"), import_module("numba.core.compiler")
-    library, replaced = getattr(codegen, "JITCodeLibrary", None), ("_optimize_final_module", "_finalize_final_module")
-    if not all(hasattr(library, name) for name in (*replaced, "_ensure_finalized", "get_pointer_to_function")):
-        return compiler.Compiler
-
-    class Part(library):  # type: ignore[misc, valid-type]
-        codegen = SimpleNamespace(set_env=lambda *_: None)
-
-        def _optimize_final_module(self) -> None:
-            pass
-
-        def _finalize_final_module(self) -> None:
-            self._finalized = True
-
-        def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-            self._ensure_finalized()
-            return 0
-
-    class OfParts(compiler.Compiler):  # type: ignore[misc, name-defined]
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
-            self.state.library = Part(self.state.targetctx.codegen(), "part")
-
-    return OfParts
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
