@@ -18,6 +18,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.progress import BAR
 from dpgraph.releases.sweeps.iteration import (
+    LARGEST_SCALE,
     Core,
     Iteration,
     choose_core,
@@ -30,8 +31,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Blocks of equal degrees in sweeps but the first.
 _BLOCKS = 64
-#: Squares of larger scales overflow; nothing is learnt from either.
-_LARGEST_SCALE = 1e150
 
 
 def release_core_iterates(
@@ -144,7 +143,7 @@ def release_one_sided_sweep(
     if scores is None:
         bound = sensitivity.first_sweep(oracle.row_bound)
         scale = call.scale(name, bound, law="Laplace", pairs=core.other_pairs)
-        variance = 2 * min(scale, _LARGEST_SCALE) ** 2
+        variance = 2 * min(scale, LARGEST_SCALE) ** 2
         weights = variances / (variances + variance)
         deviations = np.sqrt(np.maximum(weights * variance, 1e-300))
         noise.expect_laplace(rows.size * oracle.columns, unit, scale)

@@ -27,6 +27,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: A block of rows, which do not see each other, has one row and this part, 1/32, of the rows before it.
 _BEFORE = 32
+#: Squares of larger scales overflow; nothing is learnt from either.
+LARGEST_SCALE = 1e150
 #: At most so many sweeps of a core: with 24 no labels were better.
 _MOST_SWEEPS = 16
 
@@ -212,10 +214,11 @@ def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple
     relative = variances / variances.max()
     order = degree_order(relative, call.generator)
     held = np.cumsum(relative[order] ** 2)
+    scale = min(sensitivity.repeated_queries(oracle.sensitivity.size) / call.epsilon, LARGEST_SCALE)
     best, size, sweeps = 0.0, 0, 0
     for count in range(1, _MOST_SWEEPS // 2 + 1):
-        share, law = 1 - 1 / (2 * count), query_law(oracle, count, call.epsilon)
-        noise = max(oracle.columns, 2) * law.variance / (4 if tables else 1)
+        share, norm = 1 - 1 / (2 * count), RowNorm(count, oracle.sensitivity.ball)
+        noise = max(oracle.columns, 2) * norm.variance(scale) / (4 if tables else 1)
         rows = int(np.count_nonzero(share * variances >= noise))
         if rows > 1 and share * held[rows - 1] > best:
             best, size, sweeps = share * float(held[rows - 1]), rows, 2 * count
