@@ -46,9 +46,8 @@ def release_core_iterates(
     oracle = iteration.oracle
     for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
     degrees = release_usable_degrees(graph, mean_degree, for_degrees)
-    variances = (
-        graph.max_weight * degrees / oracle.columns
-    )  # of d terms of that size, of which each column has its part
+    # A field is a sum of d terms of at most that weight, of which each column has its part.
+    variances = graph.max_weight * degrees / oracle.columns
     core, sweeps = choose_core(oracle, variances, call)
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if core.size:
