@@ -143,7 +143,7 @@ REGISTERED = {
     test_mutants.products_steer_without_noise: ("registry: private_low_rank", "outcome", 20),
     test_mutants.sweeps_steer_without_noise: (
         "registry: private_max_cut, mechanism=bounded-iterates",
-        "outcome",
+        "line: fields, k sweeps",
         20,
     ),
     test_mutants.log_coherence_at_half_its_bound: ("registry: private_coherence", "line: log-coherence", 100),

@@ -54,6 +54,7 @@ _WORDS = (
     (r"fields, sweep (\d+)", r"who belongs to which side, round \1"),
     (r"fields, (\d+) sweeps", r"who belongs to which side, \1 rounds"),
     ("fields, all rows", "who belongs to which side"),
+    ("fields, other rows", "who belongs to which side, nodes of few connections"),
     ("best of all cuts", "the best of all cuts of these few nodes"),
     ("cut weight", "connections across the cut, and inside its sides"),
 )
