@@ -20,13 +20,12 @@ DELTA = 1e-6
 # --- utilities, shares in [0, 1] -------------------------------------------------------------------------------------
 
 
-def cut(make: Make, epsilon: float, mechanism: Any = "bounded-iterates", halves: bool = False) -> Run:
+def cut(make: Make, epsilon: float, mechanism: Any = "bounded-iterates") -> Run:
     """Share of the edges that a cut cuts."""
-    solve = dpgraph.private_max_bisection if halves else dpgraph.private_max_cut
 
     def run(seed: int) -> float:
         A = make(seed)
-        found = solve(A, epsilon=epsilon, mechanism=mechanism, rng=seed)
+        found = dpgraph.private_max_cut(A, epsilon=epsilon, mechanism=mechanism, rng=seed)
         return float(dpgraph.evaluate.cut_fraction(A, found.labels))
 
     return run
@@ -117,12 +116,6 @@ SIGNS = (
     cut(EVEN, 1.0), cut(EVEN, 4.0), cut(DENSE, 1.0), cut(THIN, 2.0), cut(HEAVY, 1.0), cut(HEAVY, 4.0), cut(GSET, 4.0),
 )  # fmt: skip
 SPARSE = cut(THIN, 0.8), cut(HEAVY, 0.5), parts(of(partition, 600, 3, 25, 0.2, 2.3), 3, 0.7)
-HALVES = cut(EVEN, 2.0, halves=True), cut(HEAVY, 2.0, halves=True)
-PARTS = (
-    parts(of(partition, 500, 3, 50, 0.3, 0), 3, 1.5), parts(of(partition, 500, 3, 50, 0.3, 0), 3, 5.0),
-    parts(of(partition, 600, 4, 40, 0.3, 2.3), 4, 3.0), parts(of(partition, 500, 5, 70, 0.3, 0), 5, 3.0),
-    parts(of(partition, 500, 8, 110, 0.2, 0), 8, 4.0), parts(of(partition, 600, 3, 25, 0.2, 2.3), 3, 5.0),
-)  # fmt: skip
 ENTRY = (
     labels(of(game, 250, 36, 3), 0.8, "label-edge"), labels(of(game, 250, 36, 3), 2.0, "label-edge"),
     labels(of(colouring, 300, 34, 3, 0), 1.5, "label-edge"), labels(of(colouring, 300, 34, 3, 2.3), 3.0, "label-edge"),

@@ -289,10 +289,15 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
     if terms == 0:
         return 0
     k = terms + int(geometric(terms, exponent, generator).sum())
-    inner = sum(width * math.comb(k - 1, j + 1) for j, width in enumerate(widths))
+    inner = reach_of_rungs(widths, k - 1)
     rung = sum(width * math.comb(k - 1, j) for j, width in enumerate(widths))
     offset = inner + 1 + _uniform(rung, generator)
     return offset if _uniform(2, generator) else -offset
+
+
+def reach_of_rungs(widths: Sequence[int], k: int) -> int:
+    """How far k rungs reach: sum_j c_j C(k, j + 1)."""
+    return sum(width * math.comb(k, j + 1) for j, width in enumerate(widths))
 
 
 def _term(widths: Sequence[int], exponent: int, generator: np.random.Generator) -> int:

@@ -16,6 +16,7 @@ from dpgraph.distributed.triangles import DistributedSubgraphs
 from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import OF_SQUARE, ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.privacy.exact_sampling import reach_of_rungs
 from dpgraph.tuning import COUNTS
 
 #: A share of a budget may have lost its last digits when it is released.
@@ -123,19 +124,17 @@ def _released_widths(subgraphs: Subgraphs, pattern: str, call: Call) -> _Widths:
     least = math.ceil(COUNTS.floor / call.epsilon)
     found = _Widths((exact[-1],), (1,), least, (), ())
     for j in reversed(range(order)):
-        width = max(exact[j], least * found.own[0])
+        width, *_ = ladder.raised_widths((exact[j], *found.own), (least, *found.floors))
         part = call.part(_width_share(order))
         value, exponent = _on_ladder(f"{pattern}, width {j}", width, found.own, found.floors, part)
         rungs = math.ceil(_SURE * 2.0**ladder.RATE_BITS / exponent)
-        limit = value - sum(c * math.comb(rungs, i + 1) for i, c in enumerate(found.published))
-        floor = min([max(limit // found.published[0], least), *found.floors[:1]])
-        found = _Widths(
-            (max(width, floor * found.own[0]), *found.own),
-            (max(value, floor * found.published[0]), *found.published),
-            least,
-            (floor, *found.floors),
-            (exponent, *found.exponents),
+        limit = value - reach_of_rungs(found.published, rungs)
+        floors = (min([max(limit // found.published[0], least), *found.floors[:1]]), *found.floors)
+        own, published = (
+            ladder.raised_widths((first, *later), floors)
+            for first, later in ((width, found.own), (value, found.published))
         )
+        found = _Widths(own, published, least, floors, (exponent, *found.exponents))
     return found
 
 

@@ -41,13 +41,11 @@ from dpgraph.privacy.call import Call, NoisyMaximum
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
-from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
+from dpgraph.releases.sweeps.iteration import LARGEST_SCALE, Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
 
-#: Squares of larger scales overflow.
-_LARGEST_SCALE = 1e150
 #: A block of rows has this part of the rows before it, 1/16: twice as many blocks find no better communities.
 _BEFORE = 16
 #: Rows that have seen less than this part of all degrees choose by what they knew before.
@@ -140,7 +138,7 @@ class _Degrees:
     @classmethod
     def release(cls, graph: Graph, call: Call) -> "_Degrees":
         noisy, std = release_degrees(graph, call)
-        std = min(std, _LARGEST_SCALE)
+        std = min(std, LARGEST_SCALE)
         mean = max(float(noisy.mean()), graph.max_weight)
         spread = float(np.mean((noisy - mean) ** 2))
         signal = max(spread - std**2, 0.0) / spread if spread > 0 else 0.0
@@ -270,7 +268,7 @@ class _Run:
         w, unit, call = self.graph.max_weight, self.graph.weight_unit, self.call.part(share)
         maximum = call.noisy_maximum(name, sensitivity.label_scores(w), unit, pairs=pairs) if chooses else None
         scale = maximum.scale if maximum else call.scale(name, sensitivity.label_counts(w), law="Laplace", pairs=pairs)
-        return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, maximum)
+        return _Law(scale, min(scale, LARGEST_SCALE) ** 2, maximum)
 
     def _set(self, rows: IntArray, seen: NDArray[np.int32], law: _Law, *, side: int, apart: bool = False) -> None:
         """Set rows one after another by the labels `seen` (-1: none), and add these unless they stay `apart`."""

@@ -148,11 +148,6 @@ class QueryLaw:
     sensitivity: float
     epsilon: float
 
-    @property
-    def variance(self) -> float:
-        """Of a number of a query."""
-        return self.norm.variance(self.sensitivity / self.epsilon)
-
 
 def query_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     """The noise of rows that are queried so often, for this pure epsilon.
