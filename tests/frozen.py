@@ -4,7 +4,8 @@
 purpose, ``--write [FILTER ...]`` records what the package does now, and the commit shows which lines changed.
 
 Numbers are compared up to 1e-9 of their size; words, labels and integers are compared exactly. Of an array the norm and
-one sum with fixed weights are kept. What the kernels of other processors change is not recorded.
+one sum with fixed weights are kept, of a basis what any basis of its subspace has. What the kernels of other
+processors change is not recorded.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def parts(path: str, value: Any) -> Iterator[tuple[str, str | list[float]]]:
     if isinstance(value, float | np.floating):
         value = np.array([value])
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        sums = np.linalg.norm(value), np.abs(value.ravel() @ np.cos(np.arange(value.size)))
+        sums = np.linalg.norm(value), np.linalg.norm(np.cos(np.arange(len(spanned(value)))) @ spanned(value))
         yield path, [float(f"{one:.12g}") for one in sums[: min(value.size, 2)]]
     elif isinstance(value, np.ndarray):
         yield path, words(value.shape, value.tolist())
@@ -144,6 +145,13 @@ def parts(path: str, value: Any) -> Iterator[tuple[str, str | list[float]]]:
         yield path, words(sorted(map(repr, value)))
     elif value is None or isinstance(value, str | bytes | bool | int | np.integer):
         yield path, words(value)
+
+
+def spanned(values: np.ndarray) -> np.ndarray:
+    """Orthonormal columns as they are, all else in one column: processors turn the basis of a subspace at will."""
+    if values.ndim == 2 and np.allclose(values.T @ values, np.eye(values.shape[1])):
+        return values
+    return values.reshape(-1, 1)
 
 
 def words(*values: Any) -> str:
