@@ -201,9 +201,10 @@ def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple
 
     `variances` are those of fields by chance, from (released, positive) degrees. In T sweeps a row gains a share of
     about 1 - 1/T of what it can, unless noise hides it: the rows iterate for which that share of the variance is at
-    least the variance of a query times the number of labels, or of sides. T is chosen so that the sum of the squared
-    degrees of these rows, times that share, is largest. Rows of many edges come early. Four times that noise is allowed
-    where tables are private, whose rows read once get more of it, or tell less of labels that are not best.
+    least the variance of a query times the number of labels, or of sides, and times T/4 if that is more than 1: the
+    further a sweep, the less it gains, while all sweeps pay for it. T is chosen so that the sum of the squared degrees
+    of these rows, times that share, is largest. Rows of many edges come early. Four times that noise is allowed where
+    tables are private, whose rows read once get more of it, or tell less of labels that are not best.
     """
     tables = oracle.columns > 1 and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
     relative = variances / variances.max()
@@ -213,7 +214,7 @@ def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple
     best, size, sweeps = 0.0, 0, 0
     for count in range(1, _MOST_SWEEPS // 2 + 1):
         share, norm = 1 - 1 / (2 * count), RowNorm(count, oracle.sensitivity.ball)
-        noise = max(oracle.columns, 2) * norm.variance(scale) / (4 if tables else 1)
+        noise = max(oracle.columns, 2) * max(1, count / 2) * norm.variance(scale) / (4 if tables else 1)
         rows = int(np.count_nonzero(share * variances >= noise))
         if rows > 1 and share * held[rows - 1] > best:
             best, size, sweeps = share * float(held[rows - 1]), rows, 2 * count
