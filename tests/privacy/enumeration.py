@@ -18,7 +18,6 @@ from scipy import sparse
 from dpgraph.bounds import sensitivity, spectra
 from dpgraph.denoise.swaps import Roots
 from dpgraph.linalg.subgraphs import Subgraphs
-from dpgraph.releases.statistics import STATISTICS
 
 TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "sensitivity.md"
 #: Ratios may exceed 1 by rounding of eigenvectors only.
@@ -107,26 +106,18 @@ class Graphs:
     def matrix(self) -> np.ndarray:
         return self.weights / np.sqrt(self.c[:, :, None] * self.c[:, None, :])
 
-    def of_each(self, statistic: Callable[[sparse.csr_array], float]) -> np.ndarray:
-        """A statistic of every graph; of one that is repeated, beside each of its neighbours, it is computed once."""
-        one_graph = self.weights.strides[0] == 0
-        found = [statistic(sparse.csr_array(A)) for A in (self.weights[:1] if one_graph else self.weights)]
-        return np.broadcast_to(found, len(self.weights)) if one_graph else np.array(found)
-
     @cached_property
     def clustering(self) -> np.ndarray:
         """The sum of clustering coefficients in which no edge counts more than 1."""
-        return self.of_each(lambda A: Subgraphs(A.indptr, A.indices).clustering(1.0))
-
-    @cached_property
-    def statistics(self) -> dict[str, np.ndarray]:
-        """Components, matching number, degeneracy and edge connectivity."""
-        return {name: self.of_each(statistic.of) for name, statistic in STATISTICS.items()}
+        one_graph = self.weights.strides[0] == 0  # repeated, beside each of its neighbours
+        graphs = map(sparse.csr_array, self.weights[:1] if one_graph else self.weights)
+        found = [Subgraphs(A.indptr, A.indices).clustering(1.0) for A in graphs]
+        return np.broadcast_to(found, len(self.weights)) if one_graph else np.array(found)
 
     @cached_property
     def eigen(self) -> tuple[np.ndarray, np.ndarray]:
         """Absolute eigenvalues, decreasing, and eigenvectors in the same order."""
-        one_graph = self.weights.strides[0] == 0  # repeated, beside each of its neighbours
+        one_graph = self.weights.strides[0] == 0
         values, vectors = np.linalg.eigh(self.matrix[:1] if one_graph else self.matrix)
         order = np.argsort(-np.abs(values), axis=1)
         sizes, vectors = np.take_along_axis(np.abs(values), order, 1), np.take_along_axis(vectors, order[:, None, :], 2)
@@ -334,15 +325,6 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
                 yield "clipped_residual", moved / sensitivity.clipped_residual(w, cap, limit, q)
 
 
-def statistics(pairs: Pairs) -> Ratios:
-    """Numbers that one edge changes by one at most, of the small graphs."""
-    if not pairs.plain or pairs.source.c.shape[1] > 9:
-        return
-    for name in STATISTICS:
-        moved = np.abs(pairs.source.statistics[name] - pairs.target.statistics[name])
-        yield f"one_edge_statistic ({name})", moved / sensitivity.one_edge_statistic()
-
-
 def whole_spectra(pairs: Pairs) -> Ratios:
     if not pairs.plain:
         return
@@ -393,7 +375,6 @@ CHECKS = (
     public_bases,
     degree_statistics,
     label_counts,
-    statistics,
     whole_spectra,
     adversarial_products,
 )

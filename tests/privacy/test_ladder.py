@@ -7,7 +7,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chisquare, kstest
 
 import dpgraph
 from dpgraph.bounds import count_intervals, ladder
@@ -79,24 +79,25 @@ def test_widths_move_by_the_next_width_on_all_neighbours_of_all_graphs_on_five_v
     """Equation (1) of bounds/ladder.py, for raised widths too; and it is attained."""
     numbers = all_graphs(pattern)
     raised = [(f, *ladder.raised_widths(widths, FLOORS[: ORDERS[pattern]])) for f, *widths in numbers]
-    tight = [False] * ORDERS[pattern]
-    for table in (numbers, raised):
-        for bits, here in enumerate(table):
-            for k in range(10):
-                there = table[bits ^ (1 << k)]
-                for j in range(len(here) - 1):
-                    bound = min(here[j + 1], there[j + 1])
-                    assert abs(here[j] - there[j]) <= bound
-                    if table is numbers and 0 < j <= len(tight):
-                        tight[j - 1] = tight[j - 1] or abs(here[j] - there[j]) == bound
-    assert all(tight)
+    neighbours = np.arange(1024)[:, None] ^ 1 << np.arange(10)
+    for table in map(np.array, (raised, numbers)):
+        here, there = table[:, None], table[neighbours]
+        moved, bound = np.abs(here - there)[..., :-1], np.minimum(here, there)[..., 1:]
+        assert np.all(moved <= bound)
+    assert np.all((moved == bound).any(axis=(0, 1))[1 : ORDERS[pattern] + 1])
+
+
+def ends_of_rungs(widths, reach):
+    """How far each rung lies from the count, from its definition."""
+    ends = [0]
+    while ends[-1] < reach:
+        ends.append(ends[-1] + sum(c * math.comb(len(ends) - 1, j) for j, c in enumerate(widths)))
+    return np.array(ends)
 
 
 def log_probabilities(count, widths, rate, outputs):
     """Logarithm of the probability of each output of the ladder, from its definition."""
-    ends = [0]
-    while ends[-1] < max(abs(y - count) for y in outputs):
-        ends.append(ends[-1] + sum(c * math.comb(len(ends) - 1, j) for j, c in enumerate(widths)))
+    ends = ends_of_rungs(widths, max(abs(y - count) for y in outputs))
     y = 1 / math.expm1(rate)
     normaliser = 1 + 2 * sum(c * y ** (j + 1) for j, c in enumerate(widths))
     return np.array([-rate * np.searchsorted(ends, abs(out - count)) - math.log(normaliser) for out in outputs])
@@ -162,16 +163,21 @@ def test_the_published_rate_doubled_breaks_the_guarantee():
     ("widths", "rate"), [((1,), 0.7), ((3, 1), 0.3), ((12, 4, 1), 1.1), ((200, 5, 1), 0.05), ((40_000, 30, 1), 10.5)]
 )
 def test_the_sampler_of_a_ladder_draws_from_its_law(widths, rate):
-    generator, runs = np.random.default_rng(3), 3000
+    """Rungs have their probabilities, and each side and place of a rung is as likely as any other."""
+    generator, runs = np.random.default_rng(3), 1600 if len(widths) > 1 else 2200
     drawn = np.array([ladder_offset(widths, int(rate * 2**40), generator) for _ in range(runs)])
-    near = np.unique(drawn)
-    probabilities = np.exp(log_probabilities(0, widths, rate, near.tolist()))
-    common = probabilities * runs > 5
-    if common.any():  # single integers where they are frequent
-        counts = np.array([np.sum(drawn == value) for value in near[common]])
-        expected = probabilities[common] * runs
-        rest = runs - counts.sum(), runs - expected.sum()
-        assert chisquare([*counts, rest[0]], [*expected, rest[1]]).pvalue > 1e-4
+    ends = ends_of_rungs(widths, np.abs(drawn).max())
+    rung, sizes = np.searchsorted(ends, np.abs(drawn)), np.diff(ends, prepend=0)
+    weights = np.exp(-rate * np.arange(len(ends))) * np.maximum(2.0 * sizes, 1.0)
+    y = 1 / math.expm1(rate)
+    expected = weights / (1 + 2 * sum(c * y ** (j + 1) for j, c in enumerate(widths))) * runs
+    common = expected > 5
+    counts = np.bincount(rung, minlength=len(ends))[common]
+    rest = runs - counts.sum(), runs - expected[common].sum()
+    assert chisquare([*counts, rest[0]], [*expected[common], rest[1]]).pvalue > 1e-4
+    outside = rung > 0
+    place = (ends[rung] - np.abs(drawn) + generator.random(runs)) / sizes[rung].clip(1)
+    assert kstest(np.where(drawn > 0, place, place - 1)[outside], "uniform", args=(-1, 2)).pvalue > 1e-4
     noise = {"law": "ladder", "widths": widths, "exponents": (int(rate * 2**40),)}
     assert standard_deviation(noise) == pytest.approx(drawn.std(), rel=0.15)
 

@@ -42,6 +42,7 @@ OWN_TESTS = {
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "one_edge_statistic",  # tests/privacy/test_statistics.py
     "product_rounding",  # tests/mechanisms/test_noise_rounding.py
     "repeated_queries",  # tests/privacy/test_row_norm.py
     "singular_projectors",
