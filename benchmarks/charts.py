@@ -100,5 +100,5 @@ def png(figure: Figure) -> bytes:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     drawn = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    drawn.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    drawn.quantize(256, dither=Image.Dither.NONE).save(small, "png")
     return small.getvalue()

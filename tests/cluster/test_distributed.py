@@ -78,16 +78,13 @@ def tasks(client):
 RELEASES = {
     "answers in a core": ("private_max_cut", {"epsilon": 20.0, "mechanism": "randomized-response"}, "labels"),
     "coherence": ("private_normalized_adjacency", {"epsilon": 60.0, "delta": 1e-6, "mechanism": "coherence"}, "basis"),
-    "communities": ("private_communities", {"epsilon": 2.0}, "labels"),
     "communities of weights": ("private_communities", {"epsilon": 2.0, "weight": "weight", "max_weight": 2}, "degrees"),
     "cut, one look": ("private_max_cut", {"epsilon": 0.2, "mechanism": "bounded-iterates"}, "labels"),
     "cut, sweeps": ("private_max_cut", {"epsilon": 2.0, "mechanism": "bounded-iterates"}, "labels"),
     "degree distribution": ("private_degree_distribution", {"epsilon": 1.0}, "counts"),
-    "degrees": ("private_degrees", {"epsilon": 1.0}, "values"),
-    "degrees of capped weights": ("private_degrees", {"epsilon": 1.0, "weight": "weight", "max_weight": 0.7}, "values"),
-    "degrees of joined arcs": (
+    "degrees of capped weights of joined arcs": (
         "private_degrees",
-        {"epsilon": 1.0, "weight": "weight", "max_weight": 2.0, "symmetrize": True},
+        {"epsilon": 1.0, "weight": "weight", "max_weight": 0.7, "symmetrize": True},
         "values",
     ),
     "noisy power": (

@@ -248,7 +248,7 @@ def content(value):
 
 @EACH
 def test_a_call_costs_what_it_says_and_a_halt_says_which_knob_to_turn(entry):
-    halts = set()
+    halts = []
     for _, data, _ in entry.pairs[::8]:
         accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
         with accountant:
@@ -256,9 +256,10 @@ def test_a_call_costs_what_it_says_and_a_halt_says_which_knob_to_turn(entry):
                 report = run(entry, data, epsilon=0.1).privacy
             except MechanismHalted as halt:
                 report = halt.privacy
-                assert halt.stage
-                assert "spent" in str(halt)
-                assert any(knob in str(halt) for knob in ("epsilon", "rank", "regularization", "mechanism"))
-                halts.add(str(halt))
+                halts.append(halt)
         assert_charged(accountant, report, 0.1)
-    assert len(halts) <= 2, "the message of a halt depends on the data"
+    for halt in halts:
+        assert halt.stage
+        assert "spent" in str(halt)
+        assert any(knob in str(halt) for knob in ("epsilon", "rank", "regularization", "mechanism"))
+    assert len({str(halt) for halt in halts}) <= 2, "the message of a halt depends on the data"
