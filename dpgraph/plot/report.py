@@ -28,7 +28,7 @@ def plot_report(result: Any) -> Figure:
     Examples
     --------
     >>> import dpgraph
-    >>> page = dpgraph.report(dpgraph.datasets.load("planted-cut"), epsilon=4.0)
+    >>> page = dpgraph.report(dpgraph.datasets.load("us-flights"), epsilon=4.0)
     >>> plot_report(page).savefig("/dev/null", format="png")
     """
     figure = base.new_figure(13.0, 7.0)
