@@ -25,10 +25,7 @@ MECHANISMS = {
     "CommunityMechanism": ("communities", ("communities:COMMUNITY_STRATEGIES",)),
     "CountMechanism": ("counts of subgraphs", ("counts.subgraphs:COUNTS",)),
     "CovarianceMechanism": ("a covariance", ("records.covariance_noise:LAWS",)),
-    "CSPMechanism": (
-        "a constraint problem, whatever its neighbours",
-        ("labels:EDGES", "labels:TABLES"),
-    ),
+    "CSPMechanism": ("a constraint problem, whatever its neighbours", ("labels:EDGES", "labels:TABLES")),
     "CutMechanism": ("cuts and bisections", ("labels:CUTS",)),
     "EmbeddingMechanism": ("a normalized adjacency, and of similarities", ("embedding.strategies:EMBEDDINGS",)),
     "KCutMechanism": ("a cut into k parts", ("labels:EDGES",)),

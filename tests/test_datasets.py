@@ -373,11 +373,7 @@ def test_every_real_graph_has_the_vertices_and_edges_of_its_manifest(graphs_dir)
     assert len(rows) >= 20
     for row in rows:
         A, nodes = datasets.read_sparse(graphs_dir / row["file"])
-        assert (row["name"], len(nodes), A.nnz // 2) == (
-            row["name"],
-            int(row["nodes"]),
-            int(row["undirected_edges"]),
-        )
+        assert (row["name"], len(nodes), A.nnz // 2) == (row["name"], int(row["nodes"]), int(row["undirected_edges"]))
 
 
 @each("name", [n for n, i in datasets.available().items() if i.collection == "bundled"], parts=2)

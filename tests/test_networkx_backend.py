@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.exceptions import (
-    DPGraphError,
-    InvalidGraphError,
-    InvalidParameterError,
-)
+from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.interfaces.networkx import backend as networkx_backend
 from dpgraph.interfaces.networkx import info as _nx_backend_info
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph, as_rng
@@ -258,10 +254,7 @@ def test_the_modularity_of_public_communities_is_that_of_networkx_when_the_noise
 
 @each("communities", [[{0, 1}], [{0, 1, 2}, {2, 3}], [{0, 1, 2, 3, 4}], [{0, 1}, {2, 9}]], parts=2)
 def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_costs_nothing(communities):
-    with (
-        dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget,
-        pytest.raises(nx.community.quality.NotAPartition),
-    ):
+    with dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget, pytest.raises(nx.community.quality.NotAPartition):
         nx.community.modularity(nx.path_graph(4), communities, backend="dpgraph", epsilon=1.0)
     assert budget.spent == (0.0, 0.0)
 

@@ -3,10 +3,7 @@
 import networkx as nx
 import numpy as np
 
-from dpgraph.denoise.iterates import (
-    ITERATE_UNIT,
-    Signs,
-)
+from dpgraph.denoise.iterates import ITERATE_UNIT, Signs
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases.sweeps.core import release_one_sided_sweep, release_repeated_sweeps

@@ -5,11 +5,7 @@ import pytest
 from scipy import linalg
 
 from dpgraph.denoise import empirical_bayes
-from dpgraph.denoise.empirical_bayes import (
-    posterior_means,
-    posterior_means_and_response,
-    refined_eigenvectors,
-)
+from dpgraph.denoise.empirical_bayes import posterior_means, posterior_means_and_response, refined_eigenvectors
 
 
 def rows_of(law, rng, n=3000):

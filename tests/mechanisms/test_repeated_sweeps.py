@@ -12,12 +12,7 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.releases.sweeps.core import release_repeated_sweeps
-from dpgraph.releases.sweeps.iteration import (
-    Core,
-    FieldOracle,
-    Iteration,
-    RowSensitivity,
-)
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, RowSensitivity
 from tests.about import each
 from tests.calls import edge_call, release_cut_labels
 

@@ -31,13 +31,7 @@ def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed
     """Open the ledger of one private call, as every mechanism does before it reads data."""
     noise = noise_source(seed)
     opened = open_call(
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        relation=relation,
-        noise=noise,
-        slack=slack,
-        staged=staged,
+        epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise, slack=slack, staged=staged
     )
     return opened.ledger
 

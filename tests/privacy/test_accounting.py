@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from mpmath import erfc, mp, mpf
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.accounting import (
-    free_choice_epsilon,
-    gaussian_scale,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_mu,
-)
+from dpgraph.privacy.accounting import free_choice_epsilon, gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu
 from tests.about import each
 
 EPSILONS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)

@@ -32,10 +32,7 @@ SITES = {
             "private_communities, mechanism=bounded-iterates, communities=3, resolution=2.0",
         ],
     ),
-    "releases/sweeps/core.py": (
-        "noisy_maximum",
-        ["private_max_k_cut, k=3", "private_max_2csp, adjacency=edge"],
-    ),
+    "releases/sweeps/core.py": ("noisy_maximum", ["private_max_k_cut, k=3", "private_max_2csp, adjacency=edge"]),
 }
 ENTRY = {entry.label: entry for entry in ENTRIES}
 EACH_SITE = pytest.mark.parametrize("site", SITES)

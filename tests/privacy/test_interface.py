@@ -14,12 +14,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.exceptions import (
-    BudgetExceededError,
-    InvalidGraphError,
-    InvalidParameterError,
-    MechanismHalted,
-)
+from dpgraph.exceptions import BudgetExceededError, InvalidGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.privacy import PrivacyAccountant
 from tests.about import each

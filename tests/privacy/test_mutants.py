@@ -620,12 +620,7 @@ def check_passes(check, label):
 
 
 #: That these pass on the real package is a test of its own, in test_replay.py, test_choices.py and test_statistical.py.
-TESTED = (
-    (residual_check, VECTOR),
-    (first_rows_check, SWEPT),
-    (choices_check, COMMUNITIES),
-    (audit_check, DEGREES),
-)
+TESTED = ((residual_check, VECTOR), (first_rows_check, SWEPT), (choices_check, COMMUNITIES), (audit_check, DEGREES))
 #: Those of :func:`audit_check` that take longest.
 LONG = (noise_of_queries_halved, noise_of_the_hull_halved)
 

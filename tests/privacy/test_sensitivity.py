@@ -14,15 +14,7 @@ from dpgraph.bounds import sensitivity, spectra
 from dpgraph.bounds.neighbours import RectangularNeighbours
 from dpgraph.exceptions import InvalidParameterError
 from tests.about import each
-from tests.privacy.enumeration import (
-    CHECKS,
-    ROUNDING,
-    Graphs,
-    Pairs,
-    graph_bounds,
-    table,
-    worst_ratios,
-)
+from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_bounds, table, worst_ratios
 from tests.privacy.statistical import log_choice
 
 TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "sensitivity.md"

@@ -110,8 +110,7 @@ def test_weights_count():
 
 
 @pytest.mark.parametrize(
-    ("degree", "sweeps", "core"),
-    [(10, 1, ""), (30, 2, "labels, core"), (160, 3, "adjacency bits")],
+    ("degree", "sweeps", "core"), [(10, 1, ""), (30, 2, "labels, core"), (160, 3, "adjacency bits")]
 )
 def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_and_core(degree, sweeps, core):
     accountant = PrivacyAccountant(epsilon=1.0)

@@ -63,13 +63,7 @@ def test_a_relation_that_prefers_a_label_is_not_centred_away():
     instance = dpgraph.TwoCSP(60, 2)
     instance.add_constraints(np.array(list(nx.complete_graph(60).edges)), relation)
     result = dpgraph.private_max_2csp(
-        instance,
-        epsilon=20.0,
-        delta=1e-6,
-        adjacency="edge",
-        relation=relation,
-        mechanism=BoundedIterates(),
-        rng=0,
+        instance, epsilon=20.0, delta=1e-6, adjacency="edge", relation=relation, mechanism=BoundedIterates(), rng=0
     )
     assert len(result.partition[0]) > 55
 

@@ -50,13 +50,7 @@ def assert_in_set(X, radius=1.0, upper=np.inf):
 @pytest.mark.parametrize("norm", ["spectral", "frobenius"])
 @pytest.mark.parametrize(
     ("n", "options"),
-    [
-        (3, {}),
-        (8, {"zero_diagonal": True}),
-        (8, {"radius": 2.5}),
-        (8, {"upper": 0.1, "zero_diagonal": True}),
-        (20, {}),
-    ],
+    [(3, {}), (8, {"zero_diagonal": True}), (8, {"radius": 2.5}), (8, {"upper": 0.1, "zero_diagonal": True}), (20, {})],
 )
 def test_the_distance_agrees_with_a_conic_solver(n, options, norm):
     Y = symmetric(n, seed=n)

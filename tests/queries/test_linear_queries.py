@@ -60,9 +60,7 @@ def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up
 
 @pytest.mark.usefixtures("doors")
 @each(
-    "shape, mechanism, adjacency",
-    list(itertools.product([(3, 7), (6, 4)], PURE, ["add-remove", "replace"])),
-    parts=2,
+    "shape, mechanism, adjacency", list(itertools.product([(3, 7), (6, 4)], PURE, ["add-remove", "replace"])), parts=2
 )
 def test_every_neighbour_stays_within_the_line_of_a_pure_release(shape, mechanism, adjacency):
     A, x = np.random.default_rng(1).normal(size=shape), np.arange(1.0, shape[1] + 1)

@@ -98,11 +98,7 @@ EXACT = [
 ]  # fmt: skip
 
 
-@each(
-    "epsilon, N, k, options",
-    [(1e14, *case) for case in EXACT] + [(1e300, *case) for case in EXACT[::3]],
-    parts=2,
-)
+@each("epsilon, N, k, options", [(1e14, *case) for case in EXACT] + [(1e300, *case) for case in EXACT[::3]], parts=2)
 def test_tables_are_exact_as_epsilon_grows(N, k, options, epsilon):
     accuracy = 1e-4
     if "adjacency" in options:

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds.parities import (
-    conjunction_changes,
-    l1_changes,
-    optimal_weights,
-    parity_changes,
-    shape_noise,
-)
+from dpgraph.bounds.parities import conjunction_changes, l1_changes, optimal_weights, parity_changes, shape_noise
 from dpgraph.linalg.parities import CHUNK, ParityBasis, character_table
 from dpgraph.problems.records.marginals import expected_error
 from dpgraph.releases.records import parities

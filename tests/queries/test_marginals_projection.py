@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from dpgraph.linalg.parities import ParityBasis, character_table
-from dpgraph.projections.moment_projection import (
-    MomentMatrix,
-    NonnegativeTables,
-    project_by_admm,
-    sparsity_rows,
-)
+from dpgraph.projections.moment_projection import MomentMatrix, NonnegativeTables, project_by_admm, sparsity_rows
 
 
 def dense(cone, size):

@@ -5,12 +5,7 @@ import numpy as np
 
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.cut.rounding import (
-    anneal,
-    hyperplane_rounding,
-    one_opt,
-    recombine,
-)
+from dpgraph.sos.cut.rounding import anneal, hyperplane_rounding, one_opt, recombine
 
 
 def graph_objective(n=60, p=0.2, seed=0):

@@ -7,15 +7,7 @@ import numpy as np
 from scipy import sparse
 
 import dpgraph
-from dpgraph import (
-    FileAccountant,
-    PrivacyAccountant,
-    PrivateCutResult,
-    datasets,
-    evaluate,
-    private_max_cut,
-    strategies,
-)
+from dpgraph import FileAccountant, PrivacyAccountant, PrivateCutResult, datasets, evaluate, private_max_cut, strategies
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.typing import FloatArray, GraphLike
 

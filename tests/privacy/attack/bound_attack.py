@@ -193,20 +193,14 @@ def bound_targets() -> list[BoundTarget]:
     public = Log(((1.0, 2.0**80), (1.0, 2.0**40)))  # steps of the grid
     return [
         BoundTarget(
-            "weight between grid points",
-            {"max weight": _MAX_WEIGHT, "units": units, "part": Whole(1, _STEPS)},
-            _weight,
+            "weight between grid points", {"max weight": _MAX_WEIGHT, "units": units, "part": Whole(1, _STEPS)}, _weight
         ),
         BoundTarget(
             "noisy choice",
             {"max weight": _MAX_WEIGHT, "labels": Whole(2, 6), "units": units, "public": public, "seed": Seed()},
             _choice,
         ),
-        BoundTarget(
-            "queries of a row",
-            {"queries": Whole(1, 8), "seed": Seed()},
-            _queries,
-        ),
+        BoundTarget("queries of a row", {"queries": Whole(1, 8), "seed": Seed()}, _queries),
         BoundTarget(
             "queries of labels",
             {"queries": Whole(1, 8), "labels": Whole(2, 6), "shifts": Choice((True, False)), "seed": Seed()},
