@@ -78,25 +78,9 @@ def test_every_usual_way_to_write_a_triangle_reads_as_the_triangle(write, conten
 def numbers():
     plain = st.integers(0, 10**6).map(str) | st.integers(0, 9).map(str)
     odd = [
-        "007",
-        "+3",
-        "-4",
-        "1_0",
-        "4.5",
-        "2.",
-        ".5",
-        ".",
-        "-.25",
-        "+0",
-        "-0",
-        "1e3",
-        "nan",
-        "inf",
-        "",
-        "x",
-        "é",
+        "007", "+3", "-4", "1_0", "4.5", "2.", ".5", ".", "-.25", "+0", "-0", "1e3", "nan", "inf", "", "x", "é",
         '"7"',
-    ]
+    ]  # fmt: skip
     odd += ["9" * 15, "9" * 16, "9" * 18, "9" * 19, "1" * 1001, "0.1234567890123", "0.30000000000000004", "0000000.125"]
     return plain | st.decimals(-9, 9, places=3).map(str) | st.sampled_from(odd)
 

@@ -102,18 +102,8 @@ def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):
 
 #: Packages of which each costs a tenth of a second or more, or is an extra.
 HEAVY = {
-    "cvxpy",
-    "igraph",
-    "matplotlib",
-    "networkx",
-    "numba",
-    "numpy",
-    "pandas",
-    "pooch",
-    "requests",
-    "scipy",
-    "sklearn",
-}
+    "cvxpy", "igraph", "matplotlib", "networkx", "numba", "numpy", "pandas", "pooch", "requests", "scipy", "sklearn",
+}  # fmt: skip
 EVERY_MODULE = """
 import importlib, pkgutil
 import dpgraph

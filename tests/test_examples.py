@@ -112,16 +112,9 @@ def run_notebook(name):
 
 #: These take five seconds to half a minute.
 LONG = {
-    "community_map",
-    "degree_report",
-    "embedding_facebook",
-    "max_cut_frontier",
-    "mesh_bisection",
-    "private_pca",
-    "report",
-    "scheduling_csp",
-    "synthetic_twin",
-}
+    "community_map", "degree_report", "embedding_facebook", "max_cut_frontier", "mesh_bisection", "private_pca",
+    "report", "scheduling_csp", "synthetic_twin",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in NOTEBOOKS])

@@ -368,16 +368,9 @@ def adversarial_products(pairs: Pairs) -> Ratios:
 
 
 CHECKS = (
-    norms,
-    products,
-    subspaces,
-    coherence_bounds,
-    public_bases,
-    degree_statistics,
-    label_counts,
-    whole_spectra,
+    norms, products, subspaces, coherence_bounds, public_bases, degree_statistics, label_counts, whole_spectra,
     adversarial_products,
-)
+)  # fmt: skip
 
 
 def worst_ratios() -> dict[str, tuple[float, str]]:

@@ -190,20 +190,8 @@ def test_no_module_of_the_package_unpickles_or_evaluates():
 
 
 NAMES = [
-    "../secret",
-    "..",
-    "/etc/passwd",
-    "a/b",
-    "a\\b",
-    "",
-    ".hidden",
-    "C:name",
-    "x\0y",
-    "a\n",
-    "~root",
-    "%2e%2e",
-    "-x",
-]
+    "../secret", "..", "/etc/passwd", "a/b", "a\\b", "", ".hidden", "C:name", "x\0y", "a\n", "~root", "%2e%2e", "-x",
+]  # fmt: skip
 
 
 @each("name", NAMES, parts=2)
