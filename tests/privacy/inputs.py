@@ -187,20 +187,20 @@ def hidden_neighbours() -> Pairs:
 
 
 def residual_neighbours() -> Pairs:
-    """Graphs so large that an automatic embedding asks whether degrees are close to the vector: they are not, and are.
+    """Graphs so large that an automatic embedding asks whether degrees are close to the vector: they are, and are not.
 
-    The second has two vertices of nearly six average degrees, where degrees are clipped: their edge moves |h|^2 as far
+    The first has two vertices of nearly six average degrees, where degrees are clipped: their edge moves |h|^2 as far
     as it may.
     """
     n, rng = 700, np.random.default_rng(0)
+    even = np.triu(rng.random((n, n)) < 0.165, 1).astype(float)
+    even[0, 2:642] = even[1, 60:700] = 1.0
+    yield from list(_three_pairs("two hubs", even + np.triu(even, 1).T))[:1]
     chance = np.full((n, n), 0.133)
     chance[:150], chance[:, :150] = 0.0, 0.0
     chance[:150, :150] = 0.93
     blocks = np.triu(rng.random((n, n)) < chance, 1).astype(float)
     yield from list(_three_pairs("two communities", blocks + blocks.T))[:1]
-    even = np.triu(rng.random((n, n)) < 0.165, 1).astype(float)
-    even[0, 2:642] = even[1, 60:700] = 1.0
-    yield from list(_three_pairs("two hubs", even + np.triu(even, 1).T))[:1]
 
 
 def _three_pairs(label: str, weights: np.ndarray) -> Pairs:

@@ -64,7 +64,7 @@ def test_scores_are_rounded_where_that_is_charged_and_nowhere_else():
 
 def choices(entry, law):
     """Replay neighbours at all budgets; yields at which scores have moved, and by how many charges."""
-    for number, (_, *pair) in enumerate(entry.pairs[:5]):
+    for number, (_, *pair) in enumerate(entry.pairs[:5:2]):  # of each graph one
         for epsilon in EPSILONS:
             calls = [lambda rng, d=d, e=epsilon: entry.call(d, rng=rng, epsilon=e) for d in pair]
             recording = record(calls[0], number)

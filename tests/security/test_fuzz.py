@@ -1,10 +1,10 @@
 """Whatever a file holds, reading it ends in a graph or in one of the package's own errors."""
 
-import ast
 import contextlib
 import gzip
 import io
 import itertools
+import re
 import tarfile
 import tracemalloc
 import zipfile
@@ -180,13 +180,9 @@ def test_a_line_without_end_is_refused_by_its_number(tmp_path, labels, separator
 
 
 def test_no_module_of_the_package_unpickles_or_evaluates():
-    package = Path(dpgraph.__file__).parent
-    for module in package.rglob("*.py"):
-        calls = [node.func for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Call)]
-        names = {ast.unparse(call) for call in calls}
-        forbidden = {"eval", "exec", "compile", "pickle.load", "pickle.loads", "os.system", "__import__", "yaml.load"}
-        assert names & forbidden == set(), module
-        assert "allow_pickle=True" not in module.read_text(), module
+    forbidden = r"(?<![\w.])(?:eval|exec|compile|__import__|pickle\.loads?|os\.system|yaml\.load)\(|allow_pickle=True"
+    modules = list(Path(dpgraph.__file__).parent.rglob("*.py"))
+    assert {module.name: found for module in modules if (found := re.findall(forbidden, module.read_text()))} == {}
 
 
 NAMES = [

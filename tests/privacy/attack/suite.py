@@ -51,6 +51,7 @@ _QUICK = {
     "report": 12,
     "one_exchange": 16,
     "transitivity": 50,
+    "degree_assortativity_coefficient": 30,
     "kernighan_lin_bisection": 60,
     "edge_connectivity": 60,
     "spectral_bisection": 40,
