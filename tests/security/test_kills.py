@@ -20,6 +20,7 @@ MOMENTS = [20, pytest.param(200, marks=pytest.mark.slow)]
 def killed(work, rng):
     """How often a child process has finished `work` when it is killed at a random moment after the first time."""
     read, write = os.pipe()
+    began = time.monotonic()
     child = os.fork()
     if child == 0:
         try:
@@ -31,7 +32,7 @@ def killed(work, rng):
     os.close(write)
     with os.fdopen(read, "rb", buffering=0) as done:
         first = done.read(1)
-        time.sleep(rng.uniform(0, 0.01))
+        time.sleep(rng.uniform(0, max(0.01, 3 * (time.monotonic() - began))))  # slow machines have longer moments
         os.kill(child, signal.SIGKILL)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, "the child had failed before"
         return len(first + done.read())
