@@ -28,7 +28,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -127,10 +127,11 @@ class Entry:
         persons = [f"{self.persons} edges a person"] if self.persons > 1 else []
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items()), *persons])
 
-    @property
+    @cached_property
     def private(self) -> str:
         """The argument that is private: the first name of :data:`POISONED` that the function has."""
-        return next(name for name in POISONED if name in inspect.signature(self.code).parameters)
+        parameters = inspect.signature(self.code).parameters
+        return next(name for name in POISONED if name in parameters)
 
     @property
     def poisoned(self) -> Data:
@@ -177,9 +178,7 @@ class NetworkxEntry(Entry):
     def label(self) -> str:
         return f"networkx {self.function}" + (", delta=0" if self.pure else "")
 
-    @property
-    def private(self) -> str:
-        return "networkx graph"
+    private = "networkx graph"
 
     @property
     def seedable(self) -> bool:  # type: ignore[override]
