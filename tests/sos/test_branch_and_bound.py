@@ -1,6 +1,5 @@
 """Metric inequalities and branch and bound: no false bound, and proofs of optimality."""
 
-import itertools
 from fractions import Fraction
 
 import networkx as nx
@@ -11,29 +10,16 @@ from dpgraph import max_cut
 from dpgraph.sos.branching import metric_bound, prove
 from dpgraph.sos.branching.search import Incumbent, best_first
 from dpgraph.sos.cut.objective import DenseObjective
+from tests.sos.brute_force import all_cuts, exact_values, random_weights
 
 
 def dense_weights(seed, n=None):
     """Half of the pairs, with weights of one scale or of many."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 8)) if n is None else n
-    weights = [
-        rng.choice([-1, 1], (n, n)),
-        rng.uniform(-1, 2, (n, n)),
-        10.0 ** rng.integers(-15, 15, (n, n)) * rng.choice([-1, 1], (n, n)),
-        np.where(rng.random((n, n)) < 0.1, -1e8, rng.standard_normal((n, n))),
-    ][seed % 4]
+    weights = random_weights(rng, n, seed)
     W = np.triu(np.where(rng.random((n, n)) < 0.6, weights, 0.0), 1)
     return W + W.T
-
-
-def all_cuts(n):
-    return np.array(list(itertools.product((1,), *[(1, -1)] * (n - 1))))
-
-
-def exact_values(W, cuts):
-    edges = [(u, v, Fraction(W[u, v])) for u, v in np.argwhere(np.triu(W))]
-    return np.array([sum((w for u, v, w in edges if cut[u] != cut[v]), Fraction(0)) for cut in cuts])
 
 
 def agrees(signs, group):

@@ -12,6 +12,7 @@ from dpgraph import TwoCSP, max_2csp
 from dpgraph.sos.csp import elimination
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.objective import CSPObjective
+from tests.sos.brute_force import exact_best
 
 
 def instance(G, q, seed, *, real=False):
@@ -31,16 +32,6 @@ def k_tree(n, k, seed):
         G.add_edges_from((v, u) for u in kept)
         cliques.append((*kept, v))
     return G
-
-
-def exact_best(made):
-    """Largest value over all assignments, in rationals."""
-    pairs, tables = made.pairs.tolist(), made.tables
-    n, q = made.n_variables, made.alphabet_size
-    return max(
-        sum((Fraction(float(t[x[u], x[v]])) for (u, v), t in zip(pairs, tables, strict=True)), Fraction(0))
-        for x in itertools.product(range(q), repeat=n)
-    )
 
 
 GRAPHS = {

@@ -1,6 +1,5 @@
 """Odd-cycle inequalities: the bounds hold for all cuts, and prove that cuts of sparse graphs are the largest."""
 
-import itertools
 from fractions import Fraction
 
 import networkx as nx
@@ -10,6 +9,7 @@ from scipy import sparse
 from dpgraph import max_cut
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.cut.objective import SparseObjective
+from tests.sos.brute_force import all_cuts, exact_values, random_weights
 
 
 def torus(side, seed):
@@ -25,23 +25,9 @@ def sparse_weights(seed):
     n = int(rng.integers(5, 10))
     present = rng.random((n, n)) < 1.5 / n
     present[np.arange(n), (np.arange(n) + 1) % n] = True
-    weights = [
-        rng.choice([-1, 1], (n, n)),
-        rng.uniform(-1, 2, (n, n)),
-        10.0 ** rng.integers(-15, 15, (n, n)) * rng.choice([-1, 1], (n, n)),
-        np.where(rng.random((n, n)) < 0.1, -1e8, rng.standard_normal((n, n))),
-    ][seed % 4]
+    weights = random_weights(rng, n, seed)
     W = np.triu(np.where(present | present.T, weights, 0.0), 1)
     return W + W.T
-
-
-def exact_values(W, cuts):
-    edges = [(u, v, Fraction(W[u, v])) for u, v in np.argwhere(np.triu(W))]
-    return [sum((w for u, v, w in edges if cut[u] != cut[v]), Fraction(0)) for cut in cuts]
-
-
-def all_cuts(n):
-    return list(itertools.product((1,), *[(1, -1)] * (n - 1)))
 
 
 def test_no_bound_of_any_multipliers_or_branch_is_false():

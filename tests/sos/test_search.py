@@ -9,6 +9,7 @@ import pytest
 
 from dpgraph import max_2csp
 from dpgraph.instance import TwoCSP
+from tests.sos.brute_force import exact_best
 
 
 def instance(seed, n=6, q=3):
@@ -26,22 +27,11 @@ def instance(seed, n=6, q=3):
     return made
 
 
-def best_value(made):
-    """The largest value in rationals."""
-    n, q = made.n_variables, made.alphabet_size
-    tables = [[[Fraction(x) for x in row] for row in table] for table in made.tables]
-    pairs = made.pairs.tolist()
-    return max(
-        sum((table[x[u]][x[v]] for (u, v), table in zip(pairs, tables, strict=True)), Fraction(0))
-        for x in itertools.product(range(q), repeat=n)
-    )
-
-
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 12))])
 def test_the_bound_is_true_and_the_assignment_is_the_best(seed):
     made = instance(seed)
     result = max_2csp(made, search="optimal", local_search=False, seeds=0, rounds=1, rng=0)
-    best = best_value(made)
+    best = exact_best(made)
     assert Fraction(result.upper_bound) >= best
     # Beside an entry of 1e15 one of 1e-15 is less than the rounding of the costs, and nothing is claimed.
     assert result.status == "optimal" or seed % 3 == 2
