@@ -190,10 +190,12 @@ class SparseObjective(_ListedObjective):
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""
-        row, col = self.matrix.tocoo().coords
-        same = pattern[row] == pattern[col]
-        inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=self.matrix.shape)
-        return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
+        M = self.matrix
+        same = np.repeat(pattern, np.diff(M.indptr)) == pattern[M.indices]
+        ends = np.append(0, np.cumsum(same))[M.indptr]
+        inside = sparse.csr_array((np.ones(int(ends[-1])), M.indices[same], ends), shape=M.shape)
+        found = sparse.csgraph.connected_components(inside, connection="strong")[1]  # as weak ones, without a transpose
+        return np.asarray(found.astype(np.int64))
 
     def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
         """Objective on groups of vertices, as a sparse matrix."""
