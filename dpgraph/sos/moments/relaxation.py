@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 import warnings
 from dataclasses import dataclass
 from importlib import import_module
@@ -30,7 +31,7 @@ from dpgraph.sos.moments.monomials import (
     product,
 )
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
-from dpgraph.threads import time_is_up
+from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Largest moment matrix that the exact relaxation accepts.
@@ -39,6 +40,8 @@ SIZE_LIMIT = 700
 _INTERIOR_POINT_LIMIT = 80
 # Steps of SCS at most; the result says if they were not enough.
 _SPLITTING_STEPS = 20_000
+_SHARE_OF_SOLVER = 0.8  # of the time that is left: then the bound is proven
+_LEAST_TIME, _MOST_TIME = 1e-3, 1e9  # seconds: none at all, and infinitely many, mean other things to them
 
 
 def lasserre(
@@ -148,9 +151,11 @@ class _MomentProblem:
 
 def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray, str]:
     """Moments, proposed dual matrix, proposed multipliers of the pair probabilities, and how the solver ended."""
+    N, K = problem.entries.shape[0], len(problem.names)
+    if time_is_up():  # all have the last label, and nothing is known
+        return np.eye(1, K)[0], np.zeros((N, N)), np.zeros(problem.pairs.shape[0]), "optimal_inaccurate"
     cp = import_module("cvxpy")  # takes two seconds, and few need it
 
-    N, K = problem.entries.shape[0], len(problem.names)
     places = np.flatnonzero(problem.entries.ravel() >= 0)
     spread = sparse.csr_matrix(
         (np.ones(places.size), (places, problem.entries.ravel()[places])), shape=(N * N, K)
@@ -163,13 +168,14 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     if problem.pairs.shape[0]:
         constraints.append(sparse.csr_matrix(problem.pairs) @ z >= 0)
     program = cp.Problem(cp.Maximize((problem.gain / scale) @ z), constraints)
+    left = min(max(_SHARE_OF_SOLVER * (deadline() - time.monotonic()), _LEAST_TIME), _MOST_TIME)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if solver == "clarabel":
-                program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False)  # it panics without a gain
+            if solver == "clarabel":  # which panics without a gain if it decomposes
+                program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False, time_limit=left)
             else:
-                program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS)
+                program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS, time_limit_secs=left)
     except cp.SolverError as error:
         raise NotConvergedError(f"the moment relaxation could not be solved: {error}") from None
     if free.value is None:
@@ -177,7 +183,7 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     moments = np.concatenate([[1.0], free.value])
     multipliers = scale * np.asarray(constraints[1].dual_value) if len(constraints) > 1 else np.empty(0)
     dual = np.asarray(semidefinite.dual_value)
-    return moments, scale * dual, multipliers, program.status
+    return moments, scale * dual, multipliers, "optimal" if program.status == cp.OPTIMAL else "optimal_inaccurate"
 
 
 def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatArray) -> float:

@@ -10,7 +10,7 @@ from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
+from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one_opt_labels
 from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.bisection import largest_sum
@@ -56,7 +56,7 @@ def solve_by_moments(
     if options.initial is not None:
         drawn = np.vstack([options.initial, drawn])
     best = best_rows(objective, drawn, options.starts)
-    labels = best[0]
+    labels = one_opt_labels(objective, best[:1])[0] if options.local_search else best[0]
     watch.found(objective.value(labels))
     for sweeps in watch.efforts() if options.local_search else ():
         improved = improve_labels(objective, best, generator, sweeps=sweeps)
