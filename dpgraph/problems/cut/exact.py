@@ -123,7 +123,8 @@ def max_cut(  # noqa: PLR0913
     search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
         papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
-        cut is proven to be the largest, which may take for ever: set a `time_limit`. For "lowrank" only.
+        cut is proven to be the largest, which may take for ever: set a `time_limit`, with which "beam" does the same.
+        For "lowrank" only.
     progress : bool, default False
         Show a progress bar on stderr.
     time_limit : float, optional

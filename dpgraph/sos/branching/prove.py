@@ -31,8 +31,8 @@ _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, (6.0, 10.0)  # for the linear programme t
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
 _ROUNDS_OF_METRIC, _ROUNDED = 60, 16
-#: Share of a time limit that goes to what comes before cutting planes, or before a proof that is asked for.
-SHARE_BEFORE_PROOF = 0.5
+SHARE_BEFORE_PROOF = 0.5  #: of a time limit, for what comes before cutting planes
+_REPEATS = 10  # of the best value, within a time limit, after which a proof is tried
 _ROUNDS, _ROUNDS_OF_BRANCH = 60, 20
 _WORK = 1e8  # of linear programmes where no proof is asked for: some seconds
 
@@ -46,26 +46,26 @@ def solve_and_prove(
 ) -> Solution:
     """The solution of the relaxation and the local search, its bound tightened by cutting planes.
 
-    With an `imbalance` it is a bisection: what bounds all cuts bounds those. With ``search="optimal"`` all that is done
-    without it comes first, and then parts are branched on until the cut is proven to be the largest, or time is up.
+    With an `imbalance` it is a bisection: what bounds all cuts bounds those. With ``search="optimal"``, or until a time
+    limit, parts are branched on after all that until the cut is proven to be the largest.
     """
     generator = as_generator(rng)
     asks_for_rounding = options.seeds > 1 or not options.local_search
     if not asks_for_rounding and (listed := solve_by_enumeration(objective, options, imbalance)) is not None:
         return listed
-    began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
+    began, limit, asked = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
     core, kept, lift = objective.reduced()
-    kinds, first = _kinds(core, prove=prove), options
-    if limit is not None and kinds:
-        first = replace(first, time_limit=SHARE_BEFORE_PROOF * limit)
-    if prove and not isinstance(objective, SparseObjective | DenseObjective):
+    if asked and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
-    if prove:
-        first = replace(first, search="beam")
+    prove = asked or (limit is not None and imbalance is None and not asks_for_rounding)  # with a limit one course
+    first = replace(options, search="beam") if asked else options
+    if limit is not None and _kinds(core, prove=False):
+        first = replace(first, time_limit=SHARE_BEFORE_PROOF * limit)
+    kinds = _kinds(core, prove=prove)
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, generator)
     else:
-        solution = solve_max_cut(objective, first, generator, patient=True, proof_follows=prove)
+        solution = solve_max_cut(objective, first, generator, patient=True, repeats=_REPEATS if kinds else math.inf)
     deadline = min(math.inf if limit is None else began + limit, threads.deadline())
     closed = solution.status == "optimal" or solution.gap <= options.gap_tol
     if not kinds or closed or time.monotonic() >= deadline:

@@ -30,8 +30,8 @@ from dpgraph.typing import FloatArray, IntArray
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
 _ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before the relaxation, and of the time
-_TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.8  # as many, of two labels, where a proof is asked for; of the time then
-_MOST_SEARCHED = 150  # variables that elimination leaves: more are hardly ever proven in the time without a limit
+_TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.6  # as many, of two labels, where a proof is wanted; of the time then
+_MOST_SEARCHED = 150  # variables that elimination leaves: more are hardly ever proven
 _LARGE = 2000  # variables from which the default tolerance grows with their number
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
@@ -69,9 +69,9 @@ def solve_csp(
         return _relaxed(objective, options, nonnegative, generator, None)
     exact = ExactSearch(objective, (costs, core), options, generator)
     with Watch(objective, left(1.0), "search") as watch:
-        entries = 0.0 if hopeless else _ENTRIES * (_TIMES_TO_PROVE if prove and as_cut else 1)
-        share = _SHARE_OF_PROOF if prove and as_cut else _SHARE_OF_SEARCH
-        if exact.run(watch, entries=entries, deadline=watch.until(share)):
+        long = as_cut and (prove if options.time_limit is None else core.kept.size <= _MOST_SEARCHED)
+        entries = 0.0 if hopeless else _ENTRIES * (_TIMES_TO_PROVE if long else 1)
+        if exact.run(watch, entries=entries, deadline=watch.until(_SHARE_OF_PROOF if long else _SHARE_OF_SEARCH)):
             solution = Solution.exact(objective, exact.labels, exact.bound, exact.proof)
             return replace(solution, status="optimal") if exact.alone else solution
     if time_is_up():

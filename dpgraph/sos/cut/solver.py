@@ -4,6 +4,7 @@ Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the priv
 """
 
 import math
+import time
 from collections.abc import Callable, Iterable
 from typing import cast
 
@@ -36,13 +37,14 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Which vertices a core keeps, and the best extension of its cuts.
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
-_REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
+REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
 _MULTILEVEL, _SHARE_OF_MULTILEVEL = 32, 0.3  # cuts, if there is a limit, and share of the time that is left
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
+_LEAST_SHARE_OF_SEARCH = 0.1  # of the time that is left, before a proof
 
 
 def solve_max_cut(
@@ -51,12 +53,12 @@ def solve_max_cut(
     rng: int | np.random.Generator | None = None,
     *,
     patient: bool = False,
-    proof_follows: bool = False,
+    repeats: float = math.inf,
 ) -> Solution:
     """Cut an objective: eliminate, relax, condition on seeds, round, improve.
 
-    Without a time limit, a `patient` search is local in steps where that takes a few seconds at most. If a proof
-    follows, the local search leaves it the time once it only finds its best value again.
+    Without a time limit, a `patient` search is local in steps where that takes a few seconds at most. With one it ends
+    after so many `repeats` of its best value, as where a proof follows, but not in the first tenth of the time.
     """
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
@@ -92,7 +94,7 @@ def solve_max_cut(
         cut = one_opt(core, cuts[:, 0]) if options.local_search and not (quick.size and time_is_up()) else cuts[:, 0]
         watch.found(core.cut_value(cut), tree.upper_bound)
         if options.local_search and not watch.done():
-            cut = _search_locally(core, cut, cuts, watch, generator, patient, proof_follows)
+            cut = _search_locally(core, cut, cuts, watch, generator, patient, repeats)
         watch.step()
     return _lifted(objective, core, (kept, lift), cut, root.certificate, tree)
 
@@ -135,22 +137,20 @@ def _search_locally(
     watch: Watch,
     rng: np.random.Generator,
     patient: bool,
-    proof_follows: bool,
+    repeats: float,
 ) -> FloatArray:
     """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
 
-    What they find is recombined with the best so far. Without a time limit, or before a proof, it ends once a few have
-    found no more.
+    What they find is recombined with the best so far. They end once so many have found it again.
     """
     options, found = watch.options, cut[:, None]
     planned = patient_search(objective, options.starts) if patient and options.sweeps is None else None
     starts, longest = planned or (options.starts, None)
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
-    repeats = 0
-    limited = options.time_limit is not None and not proof_follows
+    limited, count, soon = options.time_limit is not None, 0, watch.until(_LEAST_SHARE_OF_SEARCH)
     for sweeps in watch.efforts(longest):
-        if (options.time_limit is None or proof_follows) and repeats == _REPEATS:
+        if count >= (repeats if limited else REPEATS) and time.monotonic() >= soon:
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps, thorough=limited)
@@ -158,29 +158,37 @@ def _search_locally(
         if sweeps is not None and found.shape[1] > 2:
             found = np.column_stack([recombine(objective, found, rng, sweeps=sweeps), found])[:, : options.starts]
         watch.found(objective.cut_value(found[:, 0]))
-        repeats = 0 if watch.value > before else repeats + (objective.cut_value(improved) == before)
+        count = 0 if watch.value > before else count + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
         if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
-            return _past_losses(objective, found[:, 0], watch, rng)
+            return _past_losses(objective, found[:, 0], watch, rng, repeats, soon)
     return found[:, 0]
 
 
-def _past_losses(objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator) -> FloatArray:
+def _past_losses(
+    objective: SparseObjective,
+    cut: FloatArray,
+    watch: Watch,
+    rng: np.random.Generator,
+    repeats: float,
+    soon: float,
+) -> FloatArray:
     """The best cut of tabu searches until the time is up, from random cuts and from mixtures of two of the best.
 
     A mixture has the sides of both where they agree, and random ones elsewhere (Lü, Glover, Hao 2010). A step looks at
     all vertices, so that it costs little beside a flip only where vertices have many neighbours.
     """
-    keep, cuts = max(watch.options.starts, 2), cut[:, None]
-    while not watch.done():
+    keep, cuts, count = max(watch.options.starts, 2), cut[:, None], 0
+    while not watch.done() and (count < repeats or time.monotonic() < soon):
         x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0)
         if cuts.shape[1] == keep:
             one, other = cuts[:, rng.choice(keep, 2, replace=False)].T
             other = other if one @ other > 0.0 else -other
             x = np.where(one == other, one, x)
         on_thread(search_past_losses, objective.rows, x, _STEPS * cut.size, np.uint64(rng.integers(2**63)))
-        cuts = entered(objective, cuts, x, keep)
-        watch.found(objective.cut_value(x))
+        cuts, value, before = entered(objective, cuts, x, keep), objective.cut_value(x), watch.value
+        watch.found(value)
+        count = 0 if value > before else count + (value == before)
     return best_columns(objective, cuts, 1)[:, 0]
 
 
