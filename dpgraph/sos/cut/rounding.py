@@ -22,8 +22,7 @@ _COLD = 0.05
 _GREEDY_SWEEPS = 1000
 _MOST_SWEEPS = 2500
 _LONG_ENOUGH = 300  # sweeps
-_RECOMBINATIONS = 2
-_GENERATIONS, _MOST_GENERATIONS, _FAILED = 2, 64, 4
+_RECOMBINATIONS, _GENERATIONS = 2, 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
@@ -99,13 +98,12 @@ def patient_search(objective: CutObjective, starts: int) -> tuple[int, int] | No
 
 
 def improve(
-    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None,
-    thorough: bool = False,
-) -> FloatArray:  # fmt: skip
+    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
+) -> FloatArray:
     """One cut from several, shape (n, c), never worse than the best: eliminate, anneal from each start, recombine.
 
-    Then copies of the best are annealed from a lower temperature and recombined: twice, or where it is to be `thorough`
-    in many short generations, until some have gained nothing. What copies gain in different places adds up.
+    Then copies of the best are annealed from a lower temperature and recombined. What they gain in different places
+    adds up.
     """
     core, kept, lift = objective.reduced()
     # Of few sweeps, one long annealing is worth more than several short ones.
@@ -113,16 +111,12 @@ def improve(
     if sweeps is None:
         sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost(), _MOST_SWEEPS)
     best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)
-    generations, share = (_MOST_GENERATIONS, 8) if thorough else (_GENERATIONS, 2)
-    value, failed = core.cut_value(best), 0
-    for _ in range(generations):
-        copies = np.repeat(best[:, None], signs.shape[1], axis=1)
-        varied = anneal(core, copies, rng, sweeps=sweeps // share, hot=_WARM)
-        best = recombine(core, np.column_stack([best, varied]), rng, sweeps=2 * sweeps // share)
-        before, value = value, core.cut_value(best)
-        failed = 0 if value > before else failed + 1
-        if thorough and (failed == _FAILED or time_is_up()):
+    for _ in range(_GENERATIONS):
+        if time_is_up():
             break
+        copies = np.repeat(best[:, None], signs.shape[1], axis=1)
+        varied = anneal(core, copies, rng, sweeps=sweeps // 2, hot=_WARM)
+        best = recombine(core, np.column_stack([best, varied]), rng, sweeps=sweeps)
     return lift(best)
 
 

@@ -153,7 +153,7 @@ def _search_locally(
         if count >= (repeats if limited else REPEATS) and time.monotonic() >= soon:
             break
         before = watch.value
-        improved = improve(objective, cuts, rng, sweeps=sweeps, thorough=limited)
+        improved = improve(objective, cuts, rng, sweeps=sweeps)
         found = best_columns(objective, np.column_stack([improved, found]), options.starts)
         if sweeps is not None and found.shape[1] > 2:
             found = np.column_stack([recombine(objective, found, rng, sweeps=sweeps), found])[:, : options.starts]
