@@ -159,7 +159,7 @@ REGISTERED_SLOW = {
         ("private_normalized_adjacency, mechanism=auto, rank=1, regularization=auto",
          "line: squared length of degrees", 400),
     test_mutants.degrees_decide_at_half_their_price:
-        ("private_normalized_adjacency, mechanism=auto, rank=2", "line: choice by degrees", 20),
+        ("private_normalized_adjacency, mechanism=auto, rank=2", "line: choice by degrees", 60),
     test_mutants.weights_of_constraints_not_capped:
         ("private_max_2csp, adjacency=constraint, mechanism=auto", "line: degrees", 300),
 }  # fmt: skip
