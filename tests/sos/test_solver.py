@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dpgraph.sos.cut import solver
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import close_gap, solve_max_cut
@@ -96,3 +97,10 @@ def test_a_gap_is_closed_where_weights_and_values_cancel():
     )
     root = replace(solve_low_rank(objective, rng), value=0.0)
     assert close_gap(objective, root, 0.5, rng).certificate.bound >= best_value(objective)
+
+
+def test_without_a_time_limit_the_search_ends_once_it_finds_the_best_value_again(monkeypatch):
+    M, searches = np.triu(np.random.default_rng(0).standard_normal((60, 60)), 1), []
+    monkeypatch.setattr(solver, "improve", lambda _, cuts, *__, **___: searches.append(cuts[:, 0]) or searches[0])
+    solve_max_cut(SparseObjective(sparse.csr_array(M + M.T)), SolverOptions(starts=1), rng=0, patient=True)
+    assert len(searches) <= 4

@@ -6,7 +6,6 @@ which ``stop[0]`` becomes 1.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import Rows, njit
 from dpgraph.sos.kernels import REORDER, accept, uniform
@@ -22,7 +21,6 @@ _TENURE = 20  # steps for which a vertex is not flipped again, and as many more 
 _PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
 # Random waiting times of annealing: a run of them, from a random place on, serves the starts of a vertex.
 _WAITS = 4096
-_DRAWN = 16  # sweeps after which starts are drawn again
 
 
 @njit(fastmath=REORDER)
@@ -195,38 +193,6 @@ def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop:
         x[i] = best[i]
 
 
-@njit()
-def _draw_again(x: Floats, field: Floats, price: float, change: float, state: NDArray[np.uint64]) -> None:
-    """Draw the columns with weights ``exp(change value)``: those drawn twice take the places of those not drawn."""
-    n, starts = x.shape
-    value, copies, most, total = np.zeros(starts), np.zeros(starts, dtype=np.int64), -np.inf, 0.0
-    for i in range(n):
-        for c in range(starts):
-            value[c] -= 0.25 * x[i, c] * field[i, c]
-    for c in range(starts):
-        value[c] -= 0.25 * price * field[n, c] ** 2
-        most = max(most, value[c])
-    for c in range(starts):
-        value[c] = np.exp(change * (value[c] - most))
-        total += value[c]
-    reached, drawn, source = 0.0, uniform(state), 0
-    for c in range(starts):
-        reached += value[c] * starts / total
-        while drawn < reached:
-            copies[c] += 1
-            drawn += 1.0
-    for c in range(starts):
-        while copies[c] == 0 and source < starts:
-            if copies[source] > 1:
-                copies[source] -= 1
-                copies[c] = 1
-                for i in range(n):
-                    x[i, c], field[i, c] = x[i, source], field[i, source]
-                field[n, c] = field[n, source]
-            else:
-                source += 1
-
-
 @njit(nogil=True, fastmath=REORDER)
 def anneal_rows(  # noqa: PLR0913
     rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
@@ -236,9 +202,6 @@ def anneal_rows(  # noqa: PLR0913
     The matrix is M + price (u u' - diag(u^2)). A loss up to T times an exponential waiting time is accepted, which is
     the Metropolis rule. What is done for all starts at once is vectorised: one of many takes a fifth of the time that
     it takes alone. The last rows of the field are u'x, and the step.
-
-    Every few sweeps starts are drawn again, by the weights that the change of temperature gives to their values: a
-    population that is annealed together (Hukushima, Iba 2003) is worth more than its best one annealed alone.
     """
     indptr, indices, data = rows
     n, starts = x.shape
@@ -254,12 +217,8 @@ def anneal_rows(  # noqa: PLR0913
             j, a = indices[p], data[p]
             for c in range(starts):
                 field[i, c] += a * x[j, c]
-    drawn = 0
     for t in range(temperatures.size):
         flips, least = 0, tol if temperatures[t] == 0.0 else 0.0
-        if t == drawn + _DRAWN and temperatures[t] > 0.0 and starts > 1:
-            _draw_again(x, field, prices[t], 1.0 / temperatures[t] - 1.0 / temperatures[drawn], state)
-            drawn = t
         for i in range(n):
             first, moved, price = int(uniform(state) * _WAITS), 0.0, prices[t] * u[i]
             for c in range(starts):

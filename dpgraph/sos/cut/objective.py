@@ -22,6 +22,7 @@ from dpgraph.sos.units import distinct, rounded_once
 from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
+_SWEEPS_AT_LEAST, _MOST_DRAWN = 16, 100  # between two times that starts are drawn again, and how often at most
 _SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
 
 
@@ -115,10 +116,27 @@ def annealed(
     base: _ListedObjective, u: FloatArray, price: FloatArray | float, signs: FloatArray, temperatures: FloatArray,
     tol: float, seed: int,
 ) -> FloatArray:  # fmt: skip
-    """Copies of the cuts (n,) or (n, c), annealed on M + price (u u' - diag(u^2)), M that of `base`."""
+    """Copies of the cuts (n,) or (n, c), annealed on M + price (u u' - diag(u^2)), M that of `base`.
+
+    From time to time they are drawn again, by the weights that the change of temperature gives to their values: a
+    population that is annealed together (Hukushima, Iba 2003) is worth more than its best one annealed alone.
+    """
     x = np.array(signs.reshape(len(signs), -1), dtype=np.float64, order="C")
-    prices = np.zeros(temperatures.size) + price
-    on_thread(kernels.anneal_rows, base.rows, u, x, temperatures, prices, tol, np.uint64(seed))
+    prices, rng, count = np.zeros(temperatures.size) + price, np.random.default_rng(seed), x.shape[1]
+    hot, since = int(np.count_nonzero(temperatures)), 0
+    steps = max(_SWEEPS_AT_LEAST, -(-hot // _MOST_DRAWN))
+    for end in (*(range(steps, hot, steps) if count > 1 else ()), temperatures.size):
+        if since and time_is_up():
+            break
+        if since:
+            change = 1.0 / temperatures[since] - 1.0 / temperatures[since - steps]
+            values = -0.25 * (np.sum(x * base.multiply(x), axis=0) + prices[since] * (u @ x) ** 2)
+            shares = np.cumsum(np.exp(change * (values - values.max())))
+            drawn = np.searchsorted(shares, (np.arange(count) + rng.random()) * (shares[-1] / count))
+            x = np.ascontiguousarray(x[:, np.minimum(drawn, count - 1)])
+        part = slice(since, end)
+        on_thread(kernels.anneal_rows, base.rows, u, x, temperatures[part], prices[part], tol, np.uint64(seed + since))
+        since = end
     return x.reshape(signs.shape)
 
 

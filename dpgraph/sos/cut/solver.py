@@ -37,7 +37,7 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Which vertices a core keeps, and the best extension of its cuts.
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
-REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
+_REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
@@ -148,9 +148,10 @@ def _search_locally(
     starts, longest = planned or (options.starts, None)
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
-    limited, count, soon = options.time_limit is not None, 0, watch.until(_LEAST_SHARE_OF_SEARCH)
+    limited, count = options.time_limit is not None, 0
+    enough, soon = (repeats, watch.until(_LEAST_SHARE_OF_SEARCH)) if limited else (_REPEATS, 0.0)
     for sweeps in watch.efforts(longest):
-        if count >= (repeats if limited else REPEATS) and time.monotonic() >= soon:
+        if count >= enough and time.monotonic() >= soon:
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
