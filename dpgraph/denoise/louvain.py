@@ -80,13 +80,7 @@ def _move_all(weights: sparse.csr_array, labels: IntArray, resolution: float, rn
 
 @njit(nogil=True)
 def _moves(
-    rows: Rows,
-    volumes: FloatArray,
-    labels: IntArray,
-    price: float,
-    queue: IntArray,
-    least: float,
-    stop: Stop,
+    rows: Rows, volumes: FloatArray, labels: IntArray, price: float, queue: IntArray, least: float, stop: Stop
 ) -> bool:
     """Vertices leave the queue one after another; those that a move may concern come back to its end."""
     indptr, indices, data = rows

@@ -170,14 +170,7 @@ class Block:
 
     @classmethod
     def build(
-        cls,
-        numbers: IntArray,
-        weights: FloatArray | None,
-        edges: Edges,
-        number: int,
-        grid: WeightGrid,
-        *,
-        faulty: bool,
+        cls, numbers: IntArray, weights: FloatArray | None, edges: Edges, number: int, grid: WeightGrid, *, faulty: bool
     ) -> "Block":
         """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
         if weights is None:

@@ -64,11 +64,7 @@ class GraphSource:
 
 
 def open_graph(
-    G: Any,
-    *,
-    weight: str | None = None,
-    max_weight: float | None = None,
-    symmetrize: bool = False,
+    G: Any, *, weight: str | None = None, max_weight: float | None = None, symmetrize: bool = False
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 

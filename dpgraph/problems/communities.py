@@ -28,27 +28,12 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, average_degree, response_or_sweeps, response_wins
-from dpgraph.problems.driver import (
-    TOTAL_SHARE,
-    Asked,
-    Facts,
-    Problem,
-    Registry,
-    Strategy,
-    Undecided,
-    decided,
-    release,
-)
+from dpgraph.problems.driver import TOTAL_SHARE, Asked, Facts, Problem, Registry, Strategy, Undecided, decided, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
-from dpgraph.releases.totals import (
-    WeightEstimate,
-    release_block_weights,
-    release_degree_excess,
-    release_total_weight,
-)
+from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_degree_excess, release_total_weight
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.tuning import ANSWER_RULE, COMMON, COMMUNITIES
 from dpgraph.typing import GraphLike, IntArray

@@ -30,14 +30,7 @@ from dpgraph.problems.options import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from dpgraph.problems.released_solvers import (
-    Cut,
-    check_relaxed,
-    cut_answers,
-    cut_matrix,
-    label_answers,
-    label_matrix,
-)
+from dpgraph.problems.released_solvers import Cut, check_relaxed, cut_answers, cut_matrix, label_answers, label_matrix
 from dpgraph.releases.all_cuts import LARGEST, release_best_cut
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import (

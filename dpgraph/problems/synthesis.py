@@ -130,12 +130,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     counted = release_by_ladder(subgraphs, "edge", of_edges)
     edges = max(counted.value, 0)
     asked = CommunityFacts(
-        facts.n,
-        1.0,
-        of_groups.epsilon,
-        communities=wanted,
-        resolution=resolution,
-        degree_share=SYNTHESIS.degree_share,
+        facts.n, 1.0, of_groups.epsilon, communities=wanted, resolution=resolution, degree_share=SYNTHESIS.degree_share
     )
     found, _ = release_with_edges(graph, of_groups, asked, edges)
     between = found.weights.with_total(counted.value, standard_deviation(counted.noise))

@@ -150,12 +150,7 @@ def _movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> Boo
 
 
 def averaged_projections(
-    Y: ArrayLike,
-    sets: ConvexSet | Sequence[ConvexSet],
-    iterations: int,
-    *,
-    tol: float = 1e-6,
-    progress: bool = False,
+    Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], iterations: int, *, tol: float = 1e-6, progress: bool = False
 ) -> ProjectionResult:
     """Find a point of the intersection of convex sets by averaging projections (CDEMZ24, Algorithm 2).
 

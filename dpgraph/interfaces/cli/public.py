@@ -63,8 +63,7 @@ class Convert(GraphFile):
     """
 
     output: Path = argument(
-        "OUTPUT",
-        "Its ending says the format: .txt (tab-separated edge list), .csv, .gml or .gset, each also with .gz.",
+        "OUTPUT", "Its ending says the format: .txt (tab-separated edge list), .csv, .gml or .gset, each also with .gz."
     )
 
     def run(self) -> None:

@@ -81,7 +81,7 @@ _MECHANISM = {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut.
 REFUSED: dict[str, str] = {
     "effective_graph_resistance": (
         "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
-    ),
+    )
 }
 #: Functions that are answered privately.
 ANSWERED = tuple(_FUNCTIONS)

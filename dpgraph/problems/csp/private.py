@@ -27,12 +27,7 @@ from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.driver import Asked, Problem, release
 from dpgraph.problems.labels import EDGE_LABELS, TABLE_LABELS, LabelFacts
-from dpgraph.releases.constraints import (
-    PrivateCSP,
-    PrivateTables,
-    RelatedEdges,
-    public_relation,
-)
+from dpgraph.releases.constraints import PrivateCSP, PrivateTables, RelatedEdges, public_relation
 from dpgraph.results.labels import PrivateCSPResult
 from dpgraph.typing import GraphLike
 

@@ -19,11 +19,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.embedding.normalized_adjacency import (
-    ANSWERS,
-    least_visible,
-    private_normalized_adjacency,
-)
+from dpgraph.problems.embedding.normalized_adjacency import ANSWERS, least_visible, private_normalized_adjacency
 from dpgraph.problems.embedding.strategies import EMBEDDINGS, EmbeddingFacts
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import answer_noise, too_dear

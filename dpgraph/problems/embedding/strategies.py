@@ -21,19 +21,10 @@ from dpgraph.problems.driver import TOTAL_SHARE, Facts, Registry, Strategy
 from dpgraph.problems.options import CoherentAdjacency, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
-from dpgraph.releases.eigenspaces.power_method import (
-    POWER_RANK,
-    check_products,
-    release_low_rank_adjacency,
-    row_scales,
-)
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products, release_low_rank_adjacency, row_scales
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, SLACK_SHARE, release_core, release_subspace
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
-from dpgraph.releases.eigenspaces.vector import (
-    DegreeResidual,
-    release_degree_residual,
-    release_leading_vector,
-)
+from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_degree_residual, release_leading_vector
 from dpgraph.releases.normalized import (
     Regularization,
     check_degrees,

@@ -27,12 +27,7 @@ from dpgraph.problems.matrices.call import (
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, bounded, release_spectrum, spectrum_slack
-from dpgraph.releases.normalized import (
-    Regularization,
-    check_regularization,
-    normalized_operator,
-    release_lower_bound,
-)
+from dpgraph.releases.normalized import Regularization, check_regularization, normalized_operator, release_lower_bound
 from dpgraph.result import Result, TableResult
 from dpgraph.typing import FloatArray, GraphLike, MatrixLike
 

@@ -158,18 +158,10 @@ MATRICES = Registry(
         run=_by_products,
         check=lambda _, facts: check_steps(facts.shape, facts.ranks[-1]),
     ),
-    Strategy(
-        "gaussian",
-        Gaussian,
-        pure=False,
-        run=_by_noisy_entries,
-        check=_check_entries,
-    ),
+    Strategy("gaussian", Gaussian, pure=False, run=_by_noisy_entries, check=_check_entries),
 )
 #: "auto" takes products, unless a rank is to be found: on the tables of eigenspaces no other strategy is better at any
 #: epsilon (docs/frontier.md).
 SUBSPACES = Problem(
-    MATRICES,
-    auto=lambda facts: "coherence" if len(facts.ranks) > 1 else "noisy-power",
-    pure="private_symmetric_matrix",
+    MATRICES, auto=lambda facts: "coherence" if len(facts.ranks) > 1 else "noisy-power", pure="private_symmetric_matrix"
 )

@@ -66,12 +66,7 @@ class ReleasedCommunities:
 
 
 def release_communities(
-    graph: Graph,
-    call: Call,
-    *,
-    communities: int | None,
-    resolution: float,
-    degree_share: float,
+    graph: Graph, call: Call, *, communities: int | None, resolution: float, degree_share: float
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
 

@@ -17,14 +17,7 @@ from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, shrunken_degree
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.progress import BAR
-from dpgraph.releases.sweeps.iteration import (
-    LARGEST_SCALE,
-    Core,
-    Iteration,
-    choose_core,
-    query_law,
-    row_blocks,
-)
+from dpgraph.releases.sweeps.iteration import LARGEST_SCALE, Core, Iteration, choose_core, query_law, row_blocks
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray

@@ -17,13 +17,7 @@ from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray
 
 
-def release_table_iterates(
-    private: PrivateTables,
-    call: Call,
-    *,
-    mean_degree: float,
-    whole_table: bool,
-) -> IntArray:
+def release_table_iterates(private: PrivateTables, call: Call, *, mean_degree: float, whole_table: bool) -> IntArray:
     """Labels by bounded iterates in the simplex, for this part of the budget.
 
     `mean_degree` is the released average weight of the constraints on a variable; `whole_table` says that neighbours
@@ -69,10 +63,7 @@ def _best_rank(private: PrivateTables, call: Call, X: FloatArray, fields: FloatA
     ranked = np.argsort(-last, axis=1, kind="stable")
     weights = [
         release_weight(
-            f"weight of candidate {k + 1}",
-            private.value(ranked[:, k], rows),
-            private.graph,
-            call.equal_part(private.q),
+            f"weight of candidate {k + 1}", private.value(ranked[:, k], rows), private.graph, call.equal_part(private.q)
         )
         for k in range(private.q)
     ]

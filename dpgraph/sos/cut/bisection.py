@@ -184,12 +184,7 @@ def _numbers(objective: SparseObjective, options: SolverOptions) -> tuple[Iterab
 
 
 def _search_small(
-    objective: SparseObjective,
-    cuts: FloatArray,
-    largest: int,
-    rng: np.random.Generator,
-    watch: Watch,
-    deadline: float,
+    objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, watch: Watch, deadline: float
 ) -> FloatArray:
     """The best of `cuts` and of rounds of annealing side by side, from random starts and from the best in turn.
 

@@ -167,12 +167,7 @@ def _search_locally(
 
 
 def _past_losses(
-    objective: SparseObjective,
-    cut: FloatArray,
-    watch: Watch,
-    rng: np.random.Generator,
-    repeats: float,
-    soon: float,
+    objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator, repeats: float, soon: float
 ) -> FloatArray:
     """The best cut of tabu searches until the time is up, from random cuts and from mixtures of two of the best.
 

@@ -24,12 +24,7 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
-from dpgraph.sos.moments.monomials import (
-    Monomial,
-    linear_in_moments,
-    monomials,
-    product,
-)
+from dpgraph.sos.moments.monomials import Monomial, linear_in_moments, monomials, product
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
 from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import FloatArray, IntArray
