@@ -1,7 +1,7 @@
 """2-CSPs beside toulbar2 at equal processor time (``pip install pytoulbar2``): one line an instance, lost ones marked.
 
 Instances are drawn from a seed; nothing was fitted to those of another one. ``max_2csp(instance, search="optimal")``
-runs with a limit of wall-clock time, twice, as the first run compiles; toulbar2 gets as many processor seconds. Writes
+runs twice, as the first run compiles, with a limit of processor seconds; toulbar2 has as many by its own clock. Writes
 ``results/csp_peers.md``.
 
     OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python benchmarks/csp_peers.py --first 0 --seconds 10
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
-from common import RESULTS, markdown_table
+from common import RESULTS, markdown_table, with_processor_time
 
 from dpgraph import TwoCSP, max_2csp
 
@@ -115,12 +115,12 @@ def main() -> None:
     header = ["instance", "dpgraph", "status", "s", "toulbar2", "status", "s", ""]
     page = (
         "# 2-CSPs beside toulbar2\n\n"
-        f'`max_2csp(instance, search="optimal", time_limit={given.seconds:.0f})` in wall-clock seconds, and toulbar2 '
-        "with its defaults and as many processor seconds; one thread on a shared machine, times are processor seconds. "
+        f'`max_2csp(instance, search="optimal", time_limit={given.seconds:.0f})`, and toulbar2 with its defaults and '
+        f"the same limit, by its own clock; instances of seed {given.first}; times are processor seconds. "
         "*LOST*: toulbar2's value is better, or it proves what dpgraph does not, or it takes 0.1 s and half less.\n\n"
     )
     (RESULTS / "csp_peers.md").write_text(page + markdown_table(header, rows) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    with_processor_time(main)

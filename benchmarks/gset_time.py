@@ -34,9 +34,7 @@ are annealed side by side, on unions of two random planar triangulations of 2,00
 seeds 0 to 3 is 3062 (99.935 %) on G14, 7683 (99.948 %) on G35, 3847 (99.974 %) on G51, 13358 (99.993 %) on G22, and
 the best known value on G1, G11, G32 and G43 (23 November 2026).
 
-In a minute G35 has 7686, 7684, 7686 and 7685 with seeds 0 to 3; 7686 are wanted, so two of four are lost. (Of searches
-of 40,000 sweeps in place of 12,500, seeds 0 to 2 have 7685, 7684 and 7686.) In five seconds seed 1 of G35 gives 7677
-(99.870 %), less than by default; seeds 0, 2 and 3 give 7683, 7681 and 7684.
+In a minute G35 has 7686 with each of seeds 0 to 4.
 
 """
 
