@@ -74,7 +74,7 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     G = open_graph(nx.barabasi_albert_graph(600, 10, seed=0)).read()
     release_cut_labels(G, call.part(0.9), mean_degree=20.0)
     degrees, sweeps, look = call.ledger.entries
-    assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 6 sweeps", "fields, other rows")
+    assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 8 sweeps", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
     assert (look.mechanism, look.pairs.disjoint, sweeps.pairs.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 3.0)

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex
+from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import query_grid
@@ -203,10 +203,13 @@ def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple
     about 1 - 1/T of what it can, unless noise hides it: the rows iterate for which that share of the variance is at
     least the variance of a query times the number of labels, or of sides, and times T/4 if that is more than 1: the
     further a sweep, the less it gains, while all sweeps pay for it. T is chosen so that the sum of the squared degrees
-    of these rows, times that share, is largest. Rows of many edges come early. Four times that noise is allowed where
-    tables are private, whose rows read once get more of it, or tell less of labels that are not best.
+    of these rows, times that share, is largest. Rows of many edges come early. Twice that noise is allowed where
+    degrees are even: no row of many edges begins there, and what there is to find has to grow from sweep to sweep, for
+    which two are too few. Four times it is allowed where tables are private, whose rows read once get more of it, or
+    tell less of labels that are not best; there two sweeps are enough.
     """
     tables = oracle.columns > 1 and (oracle.scores is None or oracle.sensitivity.ball == NUMBER)
+    even = is_even(variances)
     relative = variances / variances.max()
     order = degree_order(relative, call.generator)
     held = np.cumsum(relative[order] ** 2)
@@ -214,7 +217,8 @@ def choose_core(oracle: FieldOracle, variances: FloatArray, call: Call) -> tuple
     best, size, sweeps = 0.0, 0, 0
     for count in range(1, _MOST_SWEEPS // 2 + 1):
         share, norm = 1 - 1 / (2 * count), RowNorm(count, oracle.sensitivity.ball)
-        noise = max(oracle.columns, 2) * max(1, count / 2) * norm.variance(scale) / (4 if tables else 1)
+        allowed = (4 if tables else 1) * (2 if even and (tables or count > 1) else 1)
+        noise = max(oracle.columns, 2) * max(1, count / 2) * norm.variance(scale) / allowed
         rows = int(np.count_nonzero(share * variances >= noise))
         if rows > 1 and share * held[rows - 1] > best:
             best, size, sweeps = share * float(held[rows - 1]), rows, 2 * count
