@@ -47,9 +47,9 @@ class Communities:
 class Synthesis:
     """Shares of a synthetic graph (problems.synthesis); see benchmarks.ablations.
 
-    The rest of the budget is for communities. Shares of numbers are divided by the root of epsilon where it exceeds 1.
-    All were chosen on six graphs of the table (fb100-Caltech36, fb100-Rice31, ca-GrQc, wiki-Vote, lastfm-asia,
-    ca-HepPh); the other six judge them.
+    The rest of the budget is for communities; at low degrees numbers get more. Their shares are divided by the root of
+    epsilon where it exceeds 1. All were chosen on six graphs of the table (fb100-Caltech36, fb100-Rice31, ca-GrQc,
+    wiki-Vote, lastfm-asia, ca-HepPh); the other six judge them.
     """
 
     # For the clustering coefficients and for the correlation of degrees; twice for triangles, half for edges

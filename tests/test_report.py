@@ -257,6 +257,8 @@ def test_a_quotient_lies_in_its_interval_as_often_as_it_says():
             with about(part, rest, scale):
                 assert held > 0.94
     assert ratio_interval(3.0, 4.0, Noise(100.0, 100.0, 0.0)) == (0.0, 1.0)
+    contradicted = [ratio_interval(above, 40.0, Noise(1.0, 1.0, 0.0)) for above in (-50.0, 90.0)]
+    assert contradicted == [(0.0, 0.0), (1.0, 1.0)]  # the nearest end
 
 
 def test_the_demo_is_a_report_of_flights_without_network(tmp_path, monkeypatch, capsys):

@@ -13,9 +13,8 @@ Two steps:
    double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
    communities.
 
-Labels that were found under noise are right for some vertices only, and are fewer than the communities that there are.
-So the edges inside them are too few: a graph drawn from their block model has less modularity than the private one. The
-model may be made stronger (:func:`stronger`): communities are split at random, and edges move inside the parts.
+Labels that were found under noise are right for some vertices only, so that few edges are inside them, and a drawn
+graph has less modularity than the private one. :func:`stronger` splits communities and moves edges inside the parts.
 
 References
 ----------

@@ -27,7 +27,7 @@ from dpgraph.problems.driver import Facts
 from dpgraph.releases.subgraphs import ReleasedCount, check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.totals import release_assortativity, release_clustering, release_degree_tails
 from dpgraph.results.graph_model import SHORT, PrivateGraphModel
-from dpgraph.tuning import SYNTHESIS
+from dpgraph.tuning import COMMUNITIES, SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
 
 #: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin.
@@ -94,10 +94,11 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 78.5 % and more, is spent as by
-    :func:`dpgraph.private_communities`, with a larger part for the degrees where there are sweeps; the rest on
-    the degree distribution (as by :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of
-    edges (as by :func:`dpgraph.private_subgraph_counts`), and on two sums of bounded sensitivity:
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 78.5 % and more (less where the
+    released number of edges says that labels can tell little), is spent as by :func:`dpgraph.private_communities`, with
+    a larger part for the degrees where there are sweeps; the rest on the degree distribution (as by
+    :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of edges (as by
+    :func:`dpgraph.private_subgraph_counts`), and on two sums of bounded sensitivity:
     :func:`dpgraph.bounds.sensitivity.clustering_of_edges` and
     :func:`dpgraph.bounds.sensitivity.root_degree_products`. The distribution is smoothed; its largest degree goes to
     the vertex of the largest released degree, and so on. Everything else, and every drawn graph, is post-processing.
@@ -124,11 +125,14 @@ def private_synthetic_graph(  # noqa: PLR0913
     check_counts({"edge": others[0], "triangle": others[2]}, facts.epsilon)
     wanted = most_communities(communities, facts.n)
     call = open_call(epsilon=facts.epsilon, accountant=accountant, relation=Edge(), noise=rng)
-    of_edges, of_tails, of_triangles, of_clustering, of_pairs, of_groups = call.split(*others, 1 - sum(others))
     graph = source.read().unweighted()
     subgraphs = subgraphs_of(graph)
-    counted = release_by_ladder(subgraphs, "edge", of_edges)
+    counted = release_by_ladder(subgraphs, "edge", call.part(others[0]))
     edges = max(counted.value, 0)
+    signal = facts.epsilon * max(2 * edges / max(facts.n, 1), 1.0) / COMMUNITIES.signal_per_label
+    groups = min(signal, 1.0) * (1 - sum(others))  # where a vertex cannot tell one label, numbers need it more
+    more = (1 - others[0] - groups) / sum(others[1:])
+    of_groups, of_tails, of_triangles, of_clustering, of_pairs = call.split(groups, *(more * x for x in others[1:]))
     asked = CommunityFacts(
         facts.n, 1.0, of_groups.epsilon, communities=wanted, resolution=resolution, degree_share=SYNTHESIS.degree_share
     )
@@ -180,9 +184,8 @@ def _shrunk(released: Released, unit: float) -> float:
 
 def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> _WithTwin:
     """A model by released degrees, labels, weights between communities, and counts; a twin too if one was drawn."""
-    counts = int(goals.triangles), goals.clustering, goals.assortativity
-    fitted = blocks.labels, blocks.degrees, blocks.edges
-    model = PrivateGraphModel(nodes, *fitted, *counts, math.nan, 0.0, 1, 0.0, call.report(), goals.errors)
+    fitted = blocks.labels, blocks.degrees, blocks.edges, int(goals.triangles), *goals[1:3]
+    model = PrivateGraphModel(nodes, *fitted, math.nan, 0.0, 1, 0.0, call.report(), goals.errors)
     return _tightened(model, call.generator)
 
 

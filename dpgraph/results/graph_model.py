@@ -52,9 +52,8 @@ class PrivateGraphModel(TableResult):
     modularity : float
         What Louvain's method may reach on the private graph, estimated without further budget; nan if it was not.
     tightness : float
-        How much of its edges a vertex has in one group, from 0 to 1; how equal groups are in degree, from 1 to 2; how
-        large a clique the largest degrees have, from 2 to 3 (:mod:`dpgraph.denoise.block_model`). It is 0, for no
-        groups, if swaps alone make the `triangles`; else drawn graphs have about as many with it.
+        With it (:func:`dpgraph.denoise.block_model.draw_graph`) drawn graphs have about as many triangles as they
+        should; 0, for no groups, if swaps alone make these.
     parts, strength : int, float
         To reach `modularity`, drawn communities are split into so many parts each, and this part of all edges, in
         [0, 1), is moved inside them (:mod:`dpgraph.denoise.block_model`).

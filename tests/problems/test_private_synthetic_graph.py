@@ -105,6 +105,15 @@ def test_groups_make_triangles_and_leave_degrees_and_communities_alone():
         assert A.nnz > 0.99 * degrees.sum(), "edges are found for vertices that have nearly all, or ends are joined"
 
 
+def test_labels_of_sparse_graphs_leave_their_budget_to_the_numbers():
+    shares = []
+    for density in (0.01, 0.3):
+        model = dpgraph.private_synthetic_graph(nx.gnp_random_graph(300, density, seed=1), epsilon=1.0, rng=0)
+        entries = {entry.name: entry.epsilon for entry in model.privacy.entries}
+        shares.append(entries["clustering"])
+    assert shares == pytest.approx([(1 - 0.015 - 0.785 * 3 / 12.5) / 0.2 * 0.03, 0.03], rel=0.1)
+
+
 def test_the_rate_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
     rng = np.random.default_rng(3)
     degrees = np.minimum(rng.lognormal(3.0, 0.8, 4000).astype(np.int64), 999)
