@@ -129,10 +129,11 @@ def private_synthetic_graph(  # noqa: PLR0913
     subgraphs = subgraphs_of(graph)
     counted = release_by_ladder(subgraphs, "edge", call.part(others[0]))
     edges = max(counted.value, 0)
-    signal = facts.epsilon * max(2 * edges / max(facts.n, 1), 1.0) / COMMUNITIES.signal_per_label
-    groups = min(signal, 1.0) * (1 - sum(others))  # where a vertex cannot tell one label, numbers need it more
-    more = (1 - others[0] - groups) / sum(others[1:])
-    of_groups, of_tails, of_triangles, of_clustering, of_pairs = call.split(groups, *(more * x for x in others[1:]))
+    labels, degree = 1 - sum(others), max(2 * edges / max(facts.n, 1), 1.0)
+    told = min(facts.epsilon * degree / COMMUNITIES.signal_per_label, 1.0)  # of one label, by a vertex
+    more = 1 + (1 - told) * labels / sum(others[1:])  # for numbers, which need what labels cannot use
+    of_groups, *of_numbers = call.split(told * labels, *(more * share for share in others[1:]))
+    of_tails, of_triangles, of_clustering, of_pairs = of_numbers
     asked = CommunityFacts(
         facts.n, 1.0, of_groups.epsilon, communities=wanted, resolution=resolution, degree_share=SYNTHESIS.degree_share
     )
