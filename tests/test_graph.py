@@ -149,6 +149,9 @@ def test_parallel_edges_are_summed_and_then_capped():
     # Unweighted parallel edges are one edge: max_weight is 1.
     assert np.array_equal(dense(open_graph(M).read()), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     assert np.array_equal(dense(as_graph(M)), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    ends = np.tile([[0, 1], [1, 0]], 128)
+    many = sparse.coo_array((np.ones(256, dtype=np.int8), ends), shape=(2, 2))  # of a pair, more than its type holds
+    assert dense(open_graph(many, max_weight=200.0).read())[0, 1] == 128
 
 
 def test_self_loops_are_dropped():

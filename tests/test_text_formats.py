@@ -78,6 +78,7 @@ ROWS = {
         b"\n".join(b" ".join(b"%d" % x for x in row) for row in nx.to_numpy_array(CYCLE).astype(int)),
         "loadtxt",
     ),
+    "a matrix with names": (nx.to_pandas_adjacency(NAMES).to_csv(sep=";").encode(), "pandas"),
     "a matrix with commas": (b"0,1,2.5\n1,0,0\n2.5,0,0\n", "loadtxt"),
 }
 #: What may stand above the text, and how it may be packed.
@@ -184,6 +185,7 @@ def test_an_edge_makes_no_vertex_that_a_file_does_not_list(tmp_path):
         "</nodes><edges><edge id='0' source='ann' target='bob'/></edges></graph></gexf>",
         "g.json": '{"nodes": [{"id": "ann"}], "links": [{"source": "ann", "target": "bob"}]}',
         "g.net": "*Vertices 1\n1 ann\n*Edges\n1 2\n",
+        "h.net": "*Vertices 2\n1 ann\n2 ann\n*Edges\n1 2\n",
         "g.gml": 'graph [ node [ id 0 label "ann" ] edge [ source 0 target 1 ] ]',
     }
     for name, text in texts.items():

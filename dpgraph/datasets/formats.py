@@ -110,9 +110,12 @@ def _node_link(text: bytes) -> nx.Graph:
 
 
 def _listed(G: nx.Graph, vertices: int) -> nx.Graph:
-    """The graph; Malformed if it has more vertices than the file lists, which its edges would make public."""
-    if len(G) > vertices:
-        raise Malformed("expected edges between the vertices that the file lists; an edge names another one. List it")
+    """The graph; Malformed if it has more vertices than the file lists, which its edges would make public, or less."""
+    if len(G) != vertices:
+        raise Malformed(
+            "expected edges between the vertices that the file lists, each once; an edge names another one, or two "
+            "have the same name"
+        )
     return G
 
 

@@ -21,7 +21,7 @@ from scipy import sparse
 from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
-from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.inputs.arrays import as_csr, check_structure, refuse_masked
 from dpgraph.linalg.edges import is_simple_graph, simple_loop_pays
 from dpgraph.typing import FloatArray, IntArray
 
@@ -316,7 +316,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
             return Edges(simple, simple=True)
         check_structure(G)
         whole = None if sparse.issparse(G) else _off_diagonal(G)
-        A = sparse.csr_array(G, dtype=np.float64) if whole is None else _entries(whole)
+        A = as_csr(G) if whole is None else _entries(whole)
         if not A.has_canonical_format:
             A = A.copy()  # summing works in place, on arrays that belong to the caller
             A.sum_duplicates()

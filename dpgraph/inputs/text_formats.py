@@ -25,6 +25,7 @@ _KEEP = "keep its edges only, two ends a line"
 _NEVER = "(?!)"
 _METIS = _Format("METIS", _NEVER, ("metis", "graph"), "make a scipy.sparse matrix of its rows and pass that")
 _MATRIX = _Format("a matrix", _NEVER, (), "read it with numpy.loadtxt and pass the matrix")
+_NAMED = _Format("a matrix with names", _NEVER, (), "pass from_pandas_adjacency(read_csv(path, index_col=0)) of networkx")
 _MATRIX_MARKET = _Format("Matrix Market", _NEVER, ("mtx",), "read it with scipy.io.mmread and pass the matrix")
 _FORMATS = (
     _Format("JSON", r"[\[{]", ("json", "jsonl"), f"read it with json.load, {_MAKE}"),
@@ -88,6 +89,8 @@ def rows_of_vertices(text: bytes) -> str | None:
         return _unless_stated("the lines are those of METIS, the neighbours of a vertex on each", _METIS)
     if len(header) == below + 1 > 2 and _is_matrix(_rows(text, at)):
         return _unless_stated("the lines are those of a symmetric matrix", _MATRIX)
+    if len(header) >= below > 1 and _has_names(text, text.rfind(b"\n", 0, at) + 1):
+        return _unless_stated("the first line and the first column are the same names, as of a matrix", _NAMED)
     return None
 
 
@@ -128,6 +131,14 @@ def _is_metis(header: list[int], lines: list[list[bytes]]) -> bool:
     pairs = set(ends)
     both = all(u != v and (v, u) in pairs for u, v in pairs)
     return len(ends) == len(pairs) == 2 * m > 0 and both
+
+
+def _has_names(text: bytes, at: int) -> bool:
+    """Whether the first line, but for its corner, holds what stands first on the lines below, as pandas writes it."""
+    first, *lines = text[at:].rstrip().splitlines()
+    separator = next((one for one in (b",", b";", b"\t") if one in first), None)
+    corner, *names = first.split(separator)
+    return not corner.strip().isdigit() and names == [line.split(separator, 1)[0] for line in lines]
 
 
 def _is_matrix(lines: list[list[bytes]]) -> bool:

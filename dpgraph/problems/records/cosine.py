@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_memory, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
+from dpgraph.inputs.arrays import as_csr, check_structure, public_shape, read_array, refuse_masked
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
@@ -167,14 +167,14 @@ def _read(V: Any, shape: tuple[int, int]) -> Any:
     if not sparse.issparse(V):
         return read_array(V, shape)
     check_structure(V)
-    rows = sparse.csr_array(V, dtype=np.float64)
+    rows = as_csr(V)
     read_array(rows.data, rows.data.shape)
     return rows
 
 
 def normalized_gram(V: Any) -> FloatArray:
     """Cosine similarities of the rows of `V`, finite numbers, exact: shape (n, n). Not private."""
-    unit = unit_rows(sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
+    unit = unit_rows(as_csr(V) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
     gram = unit @ unit.T
     return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
 
