@@ -25,7 +25,7 @@ _KEEP = "keep its edges only, two ends a line"
 _NEVER = "(?!)"
 _METIS = _Format("METIS", _NEVER, ("metis", "graph"), "make a scipy.sparse matrix of its rows and pass that")
 _MATRIX = _Format("a matrix", _NEVER, (), "read it with numpy.loadtxt and pass the matrix")
-_NAMED = _Format("a matrix with names", _NEVER, (), "pass from_pandas_adjacency(read_csv(path, index_col=0)) of networkx")
+_NAMED = _Format("a named matrix", _NEVER, (), "pass networkx.from_pandas_adjacency(read_csv(path, index_col=0))")
 _MATRIX_MARKET = _Format("Matrix Market", _NEVER, ("mtx",), "read it with scipy.io.mmread and pass the matrix")
 _FORMATS = (
     _Format("JSON", r"[\[{]", ("json", "jsonl"), f"read it with json.load, {_MAKE}"),
