@@ -242,7 +242,12 @@ def sorted_labels(labels: Iterable[Any]) -> tuple[Hashable, ...]:
         found.sort()
         if all(a < b for a, b in pairwise(found)):
             return tuple(found)
-    return tuple(sorted(found, key=repr))
+    return tuple(sorted(found, key=_text))
+
+
+def _text(label: Any) -> str:
+    """The text of a label; equal sets, made of the same in another order, have the same one."""
+    return str(sorted(map(_text, label))) if isinstance(label, (set, frozenset)) else repr(label)
 
 
 # --- tables of pandas, polars and pyarrow -----------------------------------------------------------------------------
