@@ -75,6 +75,7 @@ CALLS = [
     (lambda pay: clean(weight="m"), "its columns are"),
     (lambda pay: edge_frame(MAILS.assign(n=-1), nodes="frame", unknown="drop", source="from", target="to", weight="n"),
      "3 of 3 rows have no finite nonnegative number"),
+    (lambda pay: edge_frame(pd.DataFrame({"source": [2.0**60], "target": [1.0]}), nodes="frame"), "beyond .* No"),
     (lambda pay: mails(nodes=["ann", "Ann "], normalize="casefold", unknown="drop"), "the same name"),
     (lambda pay: mails(nodes=["ann", "ann"]), "must differ"),
     (lambda pay: mails(nodes=["ann", pd.NA]), "must not hold None"),

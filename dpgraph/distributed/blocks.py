@@ -23,6 +23,8 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Entries of a block that are multiplied at a time.
 _CHUNK = 2**22
+#: Name of an index of vertices that are numbers and compared as texts.
+DIGITS = "digits"
 
 
 class Rows(NamedTuple):
@@ -100,7 +102,8 @@ class Edges:
         if column.dtype.kind == "O" and (labels is None or labels.dtype.kind in "iuf"):  # files hold texts
             column = column.mask(column.astype(str).str.match(r"\+|-?0[0-9]|-0$"))  # 007 is no vertex 7
         if labels is not None:
-            known = _numbers(column) if labels.dtype.kind in "iuf" else column
+            known = column.astype(str) if labels.name == DIGITS else column
+            known = _numbers(column) if labels.dtype.kind in "iuf" else known
             return np.asarray(labels.get_indexer(known), dtype=np.int64)
         if column.dtype.kind in "iu" and not column.hasnans:
             numbers = column.to_numpy()

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from dpgraph.distributed.blocks import Edges, faulty
+from dpgraph.distributed.blocks import DIGITS, Edges, faulty
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
@@ -159,7 +159,8 @@ class EdgeTable:
         names = require("pandas").Index([self.rules(node) for node in self.nodes])
         if names.has_duplicates:
             raise InvalidParameterError("two vertices in nodes= are the same name by normalize=; normalize less")
-        return names
+        large = names.dtype.kind in "iu" and max(-int(names.min()), int(names.max())) >= 2**53
+        return names.astype(str).rename(DIGITS) if large else names  # doubles do not tell them apart
 
     def _pieces(self, columns: list[str], *, cleaned: bool = True) -> list[tuple[str, Any]]:
         """Tasks that read a piece each, and what an error calls it; `cleaned` without rows that are to be dropped."""

@@ -131,6 +131,11 @@ def match_ends(
     labels: Sequence[Any], tails: IntArray, heads: IntArray, nodes: tuple[Hashable, ...] | None, rules: NameRules
 ) -> Matched:
     """Match rows, whose ends are positions among distinct labels, with vertices; InvalidGraphError for others."""
+    if any(isinstance(label, float) and abs(label) >= 2**53 for label in labels):
+        raise InvalidGraphError(
+            "names are floating-point numbers beyond 2**53, each of which stands for several whole ones (pandas makes "
+            'them of numbers where one is missing): read the column as "Int64", or as text. No budget was spent'
+        )
     names = [rules(label) for label in labels]
     vertices = sorted_labels({name for name in names if not _is_missing(name)}) if nodes is None else nodes
     index = {(name if nodes is None else rules(name)): i for i, name in enumerate(vertices)}
