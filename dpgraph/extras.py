@@ -11,7 +11,7 @@ _EXTRAS = {
     "dask.dataframe": ("tables on a cluster", "dask[dataframe]", "distributed"),
     "distributed": ("tables on a cluster", "distributed", "distributed"),
     "matplotlib": ("pictures", "matplotlib", "plot"),
-    "pandas": ("tables of edges", "pandas", "pandas"),
+    "pandas": ("tables", "pandas", "pandas"),
     "sklearn": ("estimators", "scikit-learn", "sklearn"),
 }
 

@@ -216,6 +216,8 @@ def _files(path: Path) -> list[Path]:
         if file.suffix == ".csv" and (refused := other_text(_beginning(file))):
             raise InvalidGraphError(f"{file}: {refused}")
     if not files:
+        if not path.exists():
+            raise InvalidParameterError(f"no such file or folder: {path}")
         raise InvalidParameterError(f"{path} is no file that ends with {' or '.join(_ENDINGS)}, nor a folder with one")
     return files
 
