@@ -102,7 +102,8 @@ def test_numbers_about_public_groups_are_those_of_networkx_when_the_noise_is_neg
     parts = [set(range(k, k + 20)) for k in (0, 20, 40)]
     nx.set_node_attributes(G, {v: "abc"[v // 20] for v in G}, "group")
     mapping = {"c": 0, "a": 1, "b": 2, "d": 3}
-    assert nx.community.partition_quality(G, parts, **budget) == nx.community.partition_quality(G, parts)
+    for private, more in ((G, budget), (PrivateGraph(G), LOUD)):
+        assert nx.community.partition_quality(private, parts, **more) == nx.community.partition_quality(G, parts)
     for normalized in (False, True):
         options = {"mapping": mapping, "normalized": normalized}
         exact = nx.attribute_mixing_matrix(G, "group", **options)

@@ -33,13 +33,14 @@ from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks 
     densest_subgraph,
     edge_connectivity,
     group_numbers,
+    is_partition,
     number_connected_components,
     opened,
     partition_quality,
     possible,
     triangles,
 )
-from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
+from dpgraph.interfaces.networkx.info import ANSWERED, PUBLIC, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Privacy,
     PrivateGraph,
@@ -65,6 +66,7 @@ from dpgraph.typing import FloatArray
 
 __all__ = [
     *ANSWERED,
+    *PUBLIC,
     *REFUSED,
     "PrivateGraph",
     "can_run",

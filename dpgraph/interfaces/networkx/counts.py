@@ -86,6 +86,11 @@ def densest_subgraph(
     return min(max(found.estimated_density, 0.0), most), found.vertices
 
 
+def is_partition(G: PrivateGraph, communities: Iterable[Nodes]) -> bool:
+    """Whether public sets are a partition of the vertices, which networkx asks before it calls partition_quality."""
+    return bool(nx.community.is_partition.orig_func(G, communities))
+
+
 @answered_privately
 def partition_quality(G: PrivateGraph, partition: Iterable[Nodes], *, asked: Privacy) -> tuple[float, float]:
     """Coverage and performance of a public partition, from the noisy numbers of edges inside and between its parts."""

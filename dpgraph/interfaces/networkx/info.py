@@ -83,6 +83,8 @@ REFUSED: dict[str, str] = {
         "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
     )
 }
+#: What networkx asks of a private graph before it calls one of the above: public, whatever the edges are.
+PUBLIC = {"is_partition": "Of the vertices, which are public: no edge is read, and nothing is spent."}
 #: Functions that are answered privately.
 ANSWERED = tuple(_FUNCTIONS)
 
@@ -106,6 +108,7 @@ def get_info() -> dict[str, Any]:
         | {
             name: {"additional_docs": f"Refused wherever an epsilon is given. {instead}", "additional_parameters": {}}
             for name, instead in REFUSED.items()
-        },
+        }
+        | {name: {"additional_docs": text, "additional_parameters": {}} for name, text in PUBLIC.items()},
         "default_config": {"epsilon": None, "delta": None, "max_weight": None},
     }
