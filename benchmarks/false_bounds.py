@@ -22,13 +22,13 @@ from common import RESULTS, ResumableTable, markdown_table
 
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import definiteness, enumeration
-from dpgraph.sos.csp import elimination, search, solver
+from dpgraph.sos.csp import elimination, solver
 
 PIECE = 500  # instances of a line of the table
 COLUMNS = ("first", "kind", "instances", "optimal", "failures")
 #: Vertices that are listed, entries of a table, and effort of a search: an instance of four is solved by the first two,
 #: one by the search.
-FIRST = enumeration.MOST_VERTICES, elimination._LARGEST, solver._ENTRIES, search._STEPS_BEFORE
+FIRST = enumeration.MOST_VERTICES, elimination._LARGEST, solver._ENTRIES
 #: Orders up to which a matrix is factorised: at 0 every bound is that of a Lanczos run.
 AFFORDABLE = definiteness.DENSE_LIMIT, definiteness.LARGEST_PIVOT_DEGREE
 #: Of the sum of the sizes, what such a bound may miss: it is right in exact arithmetic.
@@ -141,7 +141,6 @@ def judge(seed: int) -> tuple[str, str, list[str]]:
     rng = np.random.default_rng(seed)
     enumeration.MOST_VERTICES = FIRST[0] if seed % 4 == 0 else 0  # else so small an instance is never relaxed
     elimination._LARGEST = FIRST[1] if seed % 4 == 0 else 1
-    search._STEPS_BEFORE = FIRST[3] if seed % 4 == 0 else 0
     solver._ENTRIES = FIRST[2] if seed % 4 < 2 else 0
     definiteness.DENSE_LIMIT, definiteness.LARGEST_PIVOT_DEGREE = (0, 0) if seed % 5 == 0 else AFFORDABLE
     with looks_at_the_clock():

@@ -17,7 +17,7 @@ from scipy import sparse
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import check, enumeration
 from dpgraph.sos.branching import prove
-from dpgraph.sos.csp import elimination, search, solver
+from dpgraph.sos.csp import elimination, solver
 
 
 def signed(graph, seed):
@@ -59,7 +59,6 @@ def solved():
         yield "two labels", max_2csp(tables(nx.gnm_random_graph(60, 300, seed=1), 2, 6), **quick)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "_LARGEST", 1)
-        patch.setattr(search, "_STEPS_BEFORE", 0)
         rng, crowd, dense = np.random.default_rng(0), TwoCSP(14, 3), nx.gnm_random_graph(14, 60, seed=1)
         for u, v in dense.edges:
             crowd.add_constraint(u, v, rng.integers(0, 9, (3, 3)).astype(float))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpgraph import TwoCSP, max_2csp
-from dpgraph.sos.csp import elimination
+from dpgraph.sos.csp import elimination, tables
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.objective import CSPObjective
 from tests.sos.brute_force import exact_best
@@ -64,19 +64,21 @@ def test_forests_with_many_labels_and_width_five_take_no_relaxation(G, q, monkey
     assert found.bound_kind == "proven"
 
 
-def reduced(G, q, most=2.0**33):
-    return elimination.reduced(IntegerCosts.of(CSPObjective.of(instance(G, q, seed=0))), most)
+def reduced(G, q):
+    return elimination.reduced(IntegerCosts.of(CSPObjective.of(instance(G, q, seed=0))))
 
 
 def test_what_is_too_wide_loses_only_variables_of_few_neighbours():
     hairy = nx.complete_graph(30)
     hairy.add_edges_from([(30, 0), (31, 30), (32, 0), (32, 1)])
-    assert reduced(hairy, 4).kept.tolist() == list(range(30))
     assert reduced(nx.grid_2d_graph(4, 30), 4).kept.size == 0
+    assert reduced(hairy, 4).kept.tolist() == list(range(30))
 
 
 def test_tables_stay_within_the_limits_of_room_and_steps(monkeypatch):
-    assert reduced(k_tree(9, 3, 0), 3, most=9 * 3).kept.size > 0
+    with monkeypatch.context() as few:
+        few.setattr(elimination, "MOST_STEPS", 9 * 3)
+        assert reduced(k_tree(9, 3, 0), 3).kept.size > 0
     monkeypatch.setattr(elimination, "_LARGEST", 3**2)
     assert reduced(nx.cycle_graph(9), 3).kept.size == 0
     assert reduced(k_tree(9, 3, 0), 3).kept.size > 0
@@ -84,8 +86,8 @@ def test_tables_stay_within_the_limits_of_room_and_steps(monkeypatch):
 
 def by_kernel(monkeypatch, wanted):
     """Whether tables are added by the kernel, on threads, or by numpy."""
-    monkeypatch.setattr(elimination, "worth_compiling", lambda *_: wanted)
-    monkeypatch.setattr(elimination, "_AT_ONCE", 1)
+    monkeypatch.setattr(tables, "worth_compiling", lambda *_: wanted)
+    monkeypatch.setattr(tables, "_AT_ONCE", 1)
 
 
 @pytest.mark.parametrize("inner", [2, 16, 128])
@@ -93,7 +95,7 @@ def by_kernel(monkeypatch, wanted):
 def test_the_kernel_and_numpy_give_the_same_optimum(k, q, inner, monkeypatch):
     """With messages on different neighbours, in whatever order, of which some are innermost."""
     made = IntegerCosts.of(CSPObjective.of(instance(k_tree(40, k, 5), q, seed=3, real=True)))
-    monkeypatch.setattr(elimination, "_INNER", inner)
+    monkeypatch.setattr(tables, "_INNER", inner)
     by_kernel(monkeypatch, False)
     plain = elimination.reduced(made).best()
     by_kernel(monkeypatch, True)
@@ -105,14 +107,17 @@ def test_the_kernel_and_numpy_give_the_same_optimum(k, q, inner, monkeypatch):
 @pytest.mark.parametrize("largest", [2**16, 2**32, 2**40])
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_the_best_labels_are_exact_whatever_numbers_tables_hold(largest, beyond, monkeypatch):
-    """Costs that just fit a type of numbers, and costs that do not and are rounded."""
+    """Costs that just fit a type of numbers, and costs that do not and are rounded, in tables that are forgotten."""
     made = instance(k_tree(10, 3, 7), 4, seed=5)
     scale = int(largest / float(made.tables.max(axis=(1, 2)).sum())) + beyond
     costs = IntegerCosts.of(CSPObjective.of(made))
     costs = replace(costs, pair=scale * costs.pair + np.random.default_rng(0).integers(scale, size=costs.pair.shape))
     by_kernel(monkeypatch, True)
-    found, more = elimination.reduced(costs).best()
-    monkeypatch.setattr(elimination, "KINDS", (np.int64,) * 3)
+    with monkeypatch.context() as forgetful:
+        forgetful.setattr(elimination, "_SMALL", 0)
+        forgetful.setattr(elimination, "_STEPS_OF_AN_ENTRY", 300)
+        found, more = elimination.reduced(costs).best()
+    monkeypatch.setattr(elimination, "KINDS", (np.int64,))
     by_kernel(monkeypatch, False)
     whole, room = elimination.reduced(costs).best()
     assert costs.cost(found) == costs.cost(whole)

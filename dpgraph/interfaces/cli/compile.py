@@ -25,8 +25,8 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.releases.statistics import STATISTICS
-from dpgraph.sos.csp.elimination import KINDS, least_over
 from dpgraph.sos.csp.rounding import solve_factored_csp
+from dpgraph.sos.csp.tables import KINDS, least_over
 from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.threads import within

@@ -24,9 +24,9 @@ from scipy import linalg, sparse
 
 from dpgraph.linalg.lanczos import lower_bound
 from dpgraph.sos import check
-from dpgraph.sos.csp.elimination import elimination_order
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.orders import elimination_order
 from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpgraph.sos.csp.certificate import MessageProof
 from dpgraph.sos.csp.costs import IntegerCosts
-from dpgraph.sos.csp.elimination import Core, affordable, reduced
+from dpgraph.sos.csp.elimination import Core, reduced
 from dpgraph.sos.csp.forests import move_forests
 from dpgraph.sos.csp.messages import pass_messages
 from dpgraph.sos.csp.objective import CSPObjective
@@ -32,8 +32,6 @@ _HEADROOM = 2.0**57  # beyond, costs are moved in whole units
 _MOST_BYTES = 2**28  # of the levels of a search: a quarter of a gigabyte
 _ENTRIES_AT_ONCE = 1e7  # table entries that are copied between two looks at the clock: some hundredths of a second
 _STAGES = 8
-_STEPS_BEFORE = 2**32  # of an elimination of all variables that comes before the search: seconds
-_SHARE_OF_STEPS = 1.0 / 16.0  # table entries of a search, of the steps of an elimination that can follow
 _SHARE_OF_ANNEALING = 0.1  # of the usual effort, and of the time for moves of forests
 _SHARE_OF_ELIMINATION = 0.8  # of the time, at most: it ends sooner where it would not do
 
@@ -56,7 +54,7 @@ class ExactSearch:
         """The costs of an objective, and what elimination leaves of them: what a search begins with."""
         whole = IntegerCosts.of(objective)
         with within(_SHARE_OF_ELIMINATION * (deadline() - time.monotonic())):
-            return whole, reduced(whole, _STEPS_BEFORE)
+            return whole, reduced(whole)
 
     def __init__(
         self, objective: CSPObjective, began: tuple[IntegerCosts, Core], options: SolverOptions,
@@ -96,12 +94,7 @@ class ExactSearch:
         return self._least > self._first
 
     def run(self, watch: Watch, *, entries: float = math.inf, deadline: float = math.inf) -> bool:
-        """Search until the labels are proven, or so many table entries were copied; whether they are proven.
-
-        Before it gives up it eliminates all variables, if there is time for that.
-        """
-        if entries < math.inf:
-            entries = min(entries, _SHARE_OF_STEPS * self._core.steps)
+        """Search until the labels are proven, or so many table entries were copied; whether they are proven."""
         for labels, bound in self._search(entries, deadline) if self._core.kept.size else ():
             self.labels, self.bound = self._core.lift(labels), min(bound, self.bound)
             watch.found(self._objective.value(self.labels), self.bound)
@@ -109,13 +102,7 @@ class ExactSearch:
                 break
         value = self._objective.value(self.labels)
         watch.found(value, self.bound)
-        proven = self.alone or is_optimal(self._objective, value, self.bound)
-        if not proven and entries < math.inf and self._core.steps <= affordable():
-            core = reduced(self._whole)
-            if core.kept.size == 0:
-                self._solved(core)
-                return True
-        return proven
+        return self.alone or is_optimal(self._objective, value, self.bound)
 
     def improved_by(self, labels: IntArray) -> None:
         """Start from better labels, if these are."""
