@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file (text as UTF-8) beside its target and rename it, so that no reader sees half of it.
+    r"""Write a file (text as UTF-8, or \udcff) beside its target and rename it, so that no reader sees half of it.
 
     A symbolic link is followed. A file that is replaced keeps its permissions, and a new one has those that open()
     would give it. What is no regular file (a device, a pipe) is written to, and never replaced. If the folder does not
     take the file (OSError), the target is as before, and no temporary file is left.
     """
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     target, old = _target(path)
     if target is None:
         with open(path, "wb") as stream:
