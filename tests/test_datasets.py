@@ -205,6 +205,8 @@ HEADERS = [
     ("Employee,Manager\nann,bob\n", {"nodes": ["ann", "bob"], "unknown": "drop"}, {"ann", "bob"}),
     ("ann,bob\ncem,dan\n", {"nodes": ["ann", "bob", "cem", "dan"]}, {"ann", "bob", "cem", "dan"}),
     ("ann bob\nbob cem\n", {}, {"ann", "bob", "cem"}),
+    ("user1,user2\nuser2,user3\n", {}, {"user1", "user2", "user3"}),
+    ("ann,bob,\nNan,bob,1\n", {}, {"ann", "bob", "Nan"}),
     ("source,target\nann,bob\n", {}, {"ann", "bob"}),
     ("Source Target\n1 2\n", {}, {1, 2}),
     ("x,y\n1,2\n", {}, {1, 2}),
@@ -228,7 +230,13 @@ def test_a_first_line_is_a_header_only_where_it_cannot_be_an_edge(write, content
 def test_a_first_line_that_may_be_either_is_asked_about_and_not_lost(write):
     with pytest.raises(DatasetError, match="header=True or header=False"):
         datasets.read_edgelist(write("ann,bob\n1,2\n"), labels=str)
-    for first, options in (("employee,manager", {}), ("employee,manager", {"nodes": ["ann", "bob"]}), ("ann,bob", {})):
+    for first, options in (
+        ("employee,manager", {}),
+        ("employee,manager", {"nodes": ["ann", "bob"]}),
+        ("ann,bob", {}),
+        ("user1,user2", {}),
+        ("mail,user", {"nodes": ["mail", "user", "cem", "dan", "eva"]}),
+    ):
         with pytest.raises(DatasetError, match=r"line 1: the first line may hold names .* header=True or header=False"):
             datasets.read_edgelist(write(f"{first}\ncem,dan\ncem,eva\n"), **options)
     with pytest.raises(DatasetError, match="line 3: expected two integer"):  # so that the first line was no header

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -252,6 +252,8 @@ class Reading:
             rows = parsed(as_texts(table), labels=kind)
         if doubtful and (vertices is None or self.unknown == "raise"):
             self._ask_for_header(rows, vertices)
+        if self.header == "auto" and self.columns is None and kind is str and table.header is not None:
+            self._ask_for_edge([table.header[k] for k in table.ends], rows.labels if vertices is None else vertices)
         if vertices is None and not rows.labels:
             raise Malformed(
                 "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
@@ -281,6 +283,15 @@ class Reading:
             raise Malformed(
                 f"the first line may hold names of columns, or an edge: its two names {other}. Say header=True or "
                 "header=False. No budget was spent",
+                1,
+            )
+
+    def _ask_for_edge(self, header: list[str], vertices: Sequence[Hashable]) -> None:
+        """Refuse a first line that was taken for names of columns, and names a vertex."""
+        if not {self.rules(vertex) for vertex in vertices}.isdisjoint(map(self.rules, header)):
+            raise Malformed(
+                "the first line may hold names of columns, or an edge: a vertex has one of its two names. Say "
+                "header=True or header=False. No budget was spent",
                 1,
             )
 

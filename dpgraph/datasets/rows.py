@@ -158,14 +158,13 @@ def _is_header(first: list[str], second: list[str], labels: Labels, weight: str 
     """Whether the first line holds names of columns; Malformed if it may as well be an edge."""
     if any(map(_INTEGER.fullmatch, first[:2])) or len(first) < 2:
         return False
-    numbers = bool(second) and all(map(_INTEGER.fullmatch, second[:2]))
-    named = all(map(is_column_name, first[:2])) or weight in first[2:]
+    numbers = any(map(_INTEGER.fullmatch, second[:2]))
+    # A word where the next line has a number is the name of a column; an end of an edge may be called Nan, or 12e4.
+    more = any(is_number(below) > is_number(name or "nan") for name, below in zip(first[2:], second[2:], strict=False))
+    named = all(map(is_column_name, first[:2])) or weight in first[2:] or more
     if numbers and labels is str and not named:
         raise Malformed("the first line may be a header or an edge; say header=True or header=False", number)
-    # A word where the next line has a number is the name of a column.
-    return (
-        named or numbers or any(is_number(below) > is_number(name) for name, below in zip(first, second, strict=False))
-    )
+    return named or numbers
 
 
 def is_number(field: str) -> bool:

@@ -237,6 +237,7 @@ def vertex_lines(file: Path, encoding: str = "utf-8") -> list[str]:
 
 
 def is_column_name(text: str) -> bool:
-    """Whether a text is made of words that name columns. Where vertices have such names, header=False helps."""
+    """Whether a text is made of words that name columns, and of nothing that a name has: user1, user@mail."""
     words = [word.lower() for word in _WORD.findall(text)]
-    return bool(words) and set(words) <= _COLUMN_WORDS
+    rest = _WORD.sub("", text)
+    return bool(words) and set(words) <= _COLUMN_WORDS and not any(sign.isalnum() or sign == "@" for sign in rest)
