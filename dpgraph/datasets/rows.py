@@ -114,6 +114,13 @@ def open_table(
     if first[:4].lower() == b"sep=" and len(first.strip()) == 5:  # a word of spreadsheets to each other
         table = Table(text, chr(first[4])).below(text.count(b"\n", 0, text.index(first)) + 1)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
+    others = {",": ";\t", ";": "\t"}.get(table.delimiter or "", "")
+    if b'"' not in first and any(sign in field for field in fields[:2] for sign in others):
+        raise Malformed(
+            "columns may end at commas here, or at semicolons or tabs. A header line that has only one of them tells, "
+            "sep=; on a line above, or double quotes around names that hold another",
+            number,
+        )
     if columns is None and header is not False:
         columns = usual_ends(fields, number)
     if columns is not None:
