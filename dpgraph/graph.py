@@ -1,7 +1,7 @@
 """The private graph: a frozen symmetric matrix, the public grid of its weights, and what a mechanism may ask of it."""
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -186,10 +186,10 @@ def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
                 f"a partition given as an array needs {n} entries 0 or 1; got shape {partition.shape}"
             )
         return partition.astype(bool)
-    if not isinstance(partition, Collection):
-        raise InvalidParameterError(f"a partition needs two sides; got {type(partition).__name__}")
-    if len(partition) != 2:
-        raise InvalidParameterError(f"a partition needs two sides; got {len(partition)}")
+    sides_given = isinstance(partition, Collection) and all(isinstance(side, Iterable) for side in partition)
+    if not sides_given or len(partition) != 2:
+        got = len(partition) if sides_given else type(partition).__name__
+        raise InvalidParameterError(f"a partition needs two sides, sets of vertices, or an array of 0 and 1; got {got}")
     sides = np.full(n, -1, dtype=np.int8)
     for s, side in enumerate(partition):
         for label in side:
