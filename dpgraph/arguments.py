@@ -70,7 +70,8 @@ def check_nonnegative(name: str, value: Any) -> float:
 
 def _inside(name: str, value: Any, inside: bool, needed: str) -> float:
     if not inside:
-        raise InvalidParameterError(f"{name} must be {needed}; got {value!r}")
+        kind = "" if isinstance(value, (int, float, np.number)) else f", a {type(value).__name__} and no int or float"
+        raise InvalidParameterError(f"{name} must be {needed}; got {value!r}{kind}")
     return float(value)
 
 
