@@ -43,6 +43,10 @@ def edge_table(
             f'{found}, lack that. Correct the table or nodes=; or unknown="drop" leaves rows of other names out. These '
             "numbers are exact, for the owner of the table only. No budget was spent"
         )
+    if rules.unknown == "drop" and (told := table.summary()).rows > told.kept == 0:
+        raise InvalidGraphError(
+            f"none of {told.rows} rows has two declared vertices: no row is left. No budget was spent"
+        )
     return table
 
 

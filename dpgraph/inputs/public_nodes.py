@@ -127,7 +127,7 @@ def edge_frame(
         Columns of the ends of an edge.
     unknown : {"raise", "drop"}
         What is done with rows that name a vertex outside `nodes`, or lack a name: all of them are refused, or left out.
-        It is refused to leave out all rows, or with ``normalize=None`` those that "casefold" would match.
+        It is refused to leave out all rows, or with ``normalize=None`` those that "casefold" would match (not on Dask).
     normalize : None, "exact", "strip", "casefold" or callable
         How names are compared: as they are; without blanks around them; also without capitals; or by what a function
         makes of each. It applies to `nodes`, too; results have the labels of `nodes`.

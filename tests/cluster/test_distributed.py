@@ -419,6 +419,8 @@ def test_what_is_public_is_checked_before_the_debit(client, edges, tmp_path):
         dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes="frame")
     with pytest.raises(dpgraph.InvalidParameterError, match="no file"):
         dpgraph.edge_frame(tmp_path, nodes=3)
+    with pytest.raises(dpgraph.InvalidGraphError, match=f"none of {len(edges)} rows .* no row is left"):
+        dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes=["ann", "bob"], unknown="drop")
     with pytest.raises(dpgraph.InvalidParameterError, match="'from'"):
         dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes=N, source="from")
     budget = dpgraph.PrivacyAccountant(epsilon=3.0)
