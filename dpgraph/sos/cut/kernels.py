@@ -5,13 +5,18 @@ The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (
 which ``stop[0]`` becomes 1.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dpgraph.compiled import Rows, njit
 from dpgraph.sos.kernels import REORDER, accept, uniform
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray as Floats
 from dpgraph.typing import IntArray
+
+Numbers = NDArray[Any]  # floats, or whole numbers of sixteen bits
 
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
@@ -21,6 +26,8 @@ _TENURE = 20  # steps for which a vertex is not flipped again, and as many more 
 _PATIENCE, _SHAKEN = 5, 8  # steps for each vertex without a gain; up to a share of the vertices is flipped then
 # Random waiting times of annealing: a run of them, from a random place on, serves the starts of a vertex.
 _WAITS = 4096
+#: Whole numbers of sixteen bits: no flip gains or loses as much.
+LARGEST_LOSS = 2.0**14
 
 
 @njit(fastmath=REORDER)
@@ -195,45 +202,57 @@ def search_past_losses(rows: Rows, x: Floats, steps: int, seed: np.uint64, stop:
 
 @njit(nogil=True, fastmath=REORDER)
 def anneal_rows(  # noqa: PLR0913
-    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
+    rows: Rows, u: Numbers, x: Numbers, temperatures: Floats, prices: Numbers, tol: float, seed: np.uint64, stop: Stop
 ) -> None:
     """Metropolis annealing in place of all columns of x, shape (n, c), until nothing moves at temperature 0.
 
     The matrix is M + price (u u' - diag(u^2)). A loss up to T times an exponential waiting time is accepted, which is
     the Metropolis rule. What is done for all starts at once is vectorised: one of many takes a fifth of the time that
-    it takes alone. The last rows of the field are u'x, and the step.
+    it takes alone, and less in numbers of sixteen bits, where M is whole. The last rows of the field are u'x, and the
+    step.
     """
     indptr, indices, data = rows
-    n, starts = x.shape
-    state = np.array([seed], dtype=np.uint64)
+    (n, starts), kind = x.shape, x.dtype.type
+    state, whole = np.array([seed], dtype=np.uint64), kind(0.5) == 0.0
     waits = np.empty(_WAITS + starts)
     for k in range(waits.size):
         waits[k] = -np.log(1.0 - uniform(state))
-    field = np.zeros((n + 2, starts))
+    field, losses = np.zeros((n + 2, starts), x.dtype), np.zeros(waits.size, x.dtype)
+    total, step = field[n], field[n + 1]
     for i in range(n):
         for c in range(starts):
-            field[n, c] += u[i] * x[i, c]
+            total[c] += kind(u[i] * x[i, c])
         for p in range(indptr[i], indptr[i + 1]):
             j, a = indices[p], data[p]
             for c in range(starts):
-                field[i, c] += a * x[j, c]
+                field[i, c] += kind(a * x[j, c])
     for t in range(temperatures.size):
-        flips, least = 0, tol if temperatures[t] == 0.0 else 0.0
+        flips, least = 0, kind(tol if temperatures[t] == 0.0 else 0.0)
+        for k in range(waits.size):
+            loss = temperatures[t] * waits[k]
+            losses[k] = kind(min(np.ceil(loss), LARGEST_LOSS) if whole else loss)
         for i in range(n):
-            first, moved, price = int(uniform(state) * _WAITS), 0.0, prices[t] * u[i]
+            first, moved, price, own, near = (
+                int(uniform(state) * _WAITS),
+                kind(0),
+                kind(prices[t] * u[i]),
+                x[i],
+                field[i],
+            )
+            limits = losses[first : first + starts]
             for c in range(starts):
-                gain = x[i, c] * (field[i, c] + price * field[n, c]) - price * u[i]
-                field[n + 1, c] = -2.0 * x[i, c] * (gain > least - temperatures[t] * waits[first + c])
-                moved += abs(field[n + 1, c])
-            if moved > 0.0:
+                gain = kind(own[c] * kind(near[c] + kind(price * total[c])) - kind(price * u[i]))
+                step[c] = kind(kind(-2) * own[c]) if gain > kind(least - limits[c]) else kind(0)
+                moved = max(moved, kind(abs(step[c])))
+            if moved > 0:
                 flips += 1
                 for c in range(starts):
-                    x[i, c] += field[n + 1, c]
-                    field[n, c] += u[i] * field[n + 1, c]
+                    own[c] += step[c]
+                    total[c] += kind(u[i] * step[c])
                 for p in range(indptr[i], indptr[i + 1]):
-                    j, a = indices[p], data[p]
+                    near, a = field[indices[p]], data[p]
                     for c in range(starts):
-                        field[j, c] += a * field[n + 1, c]
+                        near[c] += kind(a * step[c])
         if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
             return
 

@@ -54,6 +54,14 @@ class _ListedObjective(CutObjective):
         rows = Rows.of(self.matrix if sparse.issparse(self.matrix) else sparse.csr_array(self.matrix))
         return Rows._make(part if part.flags.writeable else part.copy() for part in rows)
 
+    @cached_property
+    def small_rows(self) -> tuple[Rows, float]:
+        """The same in whole numbers of sixteen bits and their unit, if no flip is worth too much; else as they are."""
+        unit = common_divisor(np.abs(distinct(self.entries)[0])) if self.exact_sums else 0.0
+        if unit == 0.0 or self.absolute_row_sums().max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
+            return self.rows, 1.0
+        return self.rows._replace(data=(self.rows.data / unit).astype(np.int16)), unit
+
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
         return np.asarray(self.matrix @ block, dtype=np.float64)
@@ -121,8 +129,11 @@ def annealed(
     From time to time they are drawn again, by the weights that the change of temperature gives to their values: a
     population that is annealed together (Hukushima, Iba 2003) is worth more than its best one annealed alone.
     """
-    x = np.array(signs.reshape(len(signs), -1), dtype=np.float64, order="C")
-    prices, rng, count = np.zeros(temperatures.size) + price, np.random.default_rng(seed), x.shape[1]
+    prices, rng = np.zeros(temperatures.size) + price, np.random.default_rng(seed)
+    rows, unit = (base.rows, 1.0) if prices.any() else base.small_rows
+    kind = rows.data.dtype
+    x = np.array(signs.reshape(len(signs), -1), dtype=kind, order="C")
+    u, prices, count = u.astype(kind, copy=False), prices.astype(kind), x.shape[1]
     hot, since = int(np.count_nonzero(temperatures)), 0
     steps = max(_SWEEPS_AT_LEAST, -(-hot // _MOST_DRAWN))
     for end in (*(range(steps, hot, steps) if count > 1 else ()), temperatures.size):
@@ -134,10 +145,10 @@ def annealed(
             shares = np.cumsum(np.exp(change * (values - values.max())))
             drawn = np.searchsorted(shares, (np.arange(count) + rng.random()) * (shares[-1] / count))
             x = np.ascontiguousarray(x[:, np.minimum(drawn, count - 1)])
-        part = slice(since, end)
-        on_thread(kernels.anneal_rows, base.rows, u, x, temperatures[part], prices[part], tol, np.uint64(seed + since))
+        part, number = slice(since, end), np.uint64(seed + since)
+        on_thread(kernels.anneal_rows, rows, u, x, temperatures[part] / unit, prices[part], tol / unit, number)
         since = end
-    return x.reshape(signs.shape)
+    return x.reshape(signs.shape).astype(np.float64)
 
 
 def annealed_apart(
