@@ -46,6 +46,8 @@ class Blocks:
 
     def matrix(self, rows: IntArray, *, inside: bool = False) -> sparse.csr_array:
         """Some rows, or of them what lies in the columns of the same number."""
+        if not rows.size:
+            return sparse.csr_array((0, self.n))
         found, starts = self.rows(rows, inside=inside)
         return found.taken(starts, found.lengths).matrix(self.n)
 

@@ -87,6 +87,11 @@ RELEASES = {
         {"epsilon": 1.0, "weight": "weight", "max_weight": 0.7, "symmetrize": True},
         "values",
     ),
+    "degree distribution, all edges of a vertex": (
+        "private_degree_distribution",
+        {"epsilon": 1.0, "adjacency": "node"},
+        "counts",
+    ),
     "noisy power": (
         "private_normalized_adjacency",
         {"epsilon": 4.0, "delta": 1e-6, "mechanism": "noisy-power", "rank": 2},
