@@ -11,6 +11,7 @@ what is left is at least as tight; at three it need not be.
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -36,15 +37,15 @@ def reduce_low_degree(
     n, pool = A.shape[0], RowPool.of(Rows.of(A))
     few = np.flatnonzero(pool.at[DEGREE] <= most)
     stack, state = np.append(few[::-1], np.empty(5 * n - few.size, np.int64)), np.array([few.size, 0])
-    order, neighbours, weights = np.empty(n, np.int64), np.full((n, 3), -1), np.zeros((n, 3))
+    work = _Work(stack, state, np.empty(n, np.int64), np.full((n, 3), -1), np.zeros((n, 3)))
     while state[0] > 0 and state[1] < n - 1 and not time_is_up():
         count = min(max(int(state[0]), _AT_ONCE), n)  # where few are eliminated, nothing is compiled
         kernel, last = at_once(_eliminate, 2 * most * count * (A.nnz / n + most)), min(state[1] + count, n - 1)
-        on_thread(kernel, pool, most, stack, state, order, neighbours, weights, last)
+        on_thread(kernel, pool, work, most, last)
         pool = pool if state[0] == 0 or state[1] == last else pool.enlarged()
     if time_is_up():
         return matrix, np.arange(n), np.copy, 0
-    order, neighbours, weights = (part[: state[1]] for part in (order, neighbours, weights))
+    order, neighbours, weights = work.order[: state[1]], work.neighbours[: state[1]], work.weights[: state[1]]
     rest, kept = remaining(pool)
     # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.
     # One of degree 3 takes those that are added to others; four sums make each of its three edges.
@@ -71,16 +72,20 @@ def _replacement(weights: FloatArray, row: int, count: int, delta: FloatArray) -
         delta[2] = 0.25 * (second + third - same - first)
 
 
-@njit(nogil=True)
-def _eliminate(  # noqa: PLR0913
-    pool: RowPool, most: int, stack: IntArray, state: IntArray, order: IntArray, neighbours: IntArray,
-    weights: FloatArray, last: int, stop: Stop,
-) -> None:  # fmt: skip
-    """Eliminate vertices of the stack until `last` are done, or none is left on it, or the pool has to grow.
+class _Work(NamedTuple):
+    """Vertices to look at, and those that are eliminated."""
 
-    The `state` says how high the stack is, and how many are done. They are put into the `order`, with up to three
-    neighbours at that time, else -1, and weights.
-    """
+    stack: IntArray
+    state: IntArray  #: how high the stack is, and how many are eliminated
+    order: IntArray
+    neighbours: IntArray  #: up to three at that time, else -1
+    weights: FloatArray  #: of their edges
+
+
+@njit(nogil=True)
+def _eliminate(pool: RowPool, work: _Work, most: int, last: int, stop: Stop) -> None:
+    """Eliminate vertices of the stack until `last` are done, or none is left on it, or the pool has to grow."""
+    stack, state, order, neighbours, weights = work
     at, delta = pool.at, np.empty(3)
     while state[0] > 0 and state[1] < last and not stop[0]:
         v, done = stack[state[0] - 1], state[1]

@@ -92,7 +92,7 @@ class _Bucket:
     given: list[Part] = field(default_factory=list)
     before: list[_Bucket] = field(default_factory=list)  #: whose tables come here
     around: Scope = ()  #: the variables of the table that is left
-    most: int = 0  #: entries that are needed at once, up to that
+    whole: int = 0  #: entries of all tables up to that
     least: Minimum = field(init=False)  #: that table
     steps: int = 0  #: for one entry of it
     kept: bool = True  #: whether it is there to the end
@@ -112,15 +112,11 @@ class _Bucket:
         return int(self.q ** len(self.around))
 
     def join(self, place: IntArray) -> None:
-        """Find the variables of the table, once those before have theirs; in which order these need the least room."""
+        """Find the variables of the table, once those before have theirs; those of most entries are to be first."""
         scopes = [*(part for part, _ in self.given), *(bucket.around for bucket in self.before)]
         self.around = tuple(sorted({u for scope in scopes for u in scope} - {self.variable}, key=place.__getitem__))
-        self.before.sort(key=lambda bucket: bucket.size - bucket.most)
-        there = 0
-        for bucket in self.before:
-            self.most = max(self.most, there + bucket.most)
-            there += bucket.size
-        self.most = max(self.most, there + self.size)
+        self.before.sort(key=lambda bucket: -bucket.whole)
+        self.whole = self.size + sum(bucket.whole for bucket in self.before)
 
     def table(self, room: Table) -> Table:
         """The table that is left."""

@@ -4,6 +4,7 @@ What replaces a variable of two neighbours is a table on these, so that every ta
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,109 +24,131 @@ class Series:
 
     def __init__(self, costs: IntegerCosts) -> None:
         (n, q), m = costs.single.shape, len(costs.pairs)
-        self._ends, self._single, self._pair = costs.pairs.copy(), costs.single.copy(), costs.pair.copy()
+        ends, single, pair = self._tables = _Tables(costs.pairs.copy(), costs.single.copy(), costs.pair.copy())
         self._steps, left = np.full((n, 4), -1), np.ones(n + m, dtype=np.int64)
         near = np.append(np.bincount(costs.pairs.ravel(), minlength=n), np.full(n + 2 * m, -1))
+        lists = _Lists(
+            near, np.zeros((2, 3 * n + 1), np.int64), np.zeros(2, np.int64), np.full((2, 4 * (n + m) + 1), -1)
+        )
         work = float(n) * q**2 * min(q, max(m - n + 1, 1))  # a forest takes q^2 for each
-        on_thread(
-            at_once(_eliminate, work), self._ends, self._single, self._pair, self._steps, left, near,
-            np.zeros((2, 3 * n + 1), np.int64), np.full((2, 4 * (n + m) + 1), -1), np.zeros((2, q, q), np.int64),
-        )  # fmt: skip
+        on_thread(at_once(_eliminate, work), self._tables, lists, left, self._steps)
         self._complete = at_once(_complete, float(n) * q)
         self._steps = self._steps[self._steps[:, 0] >= 0]
         self.order, self.kept = self._steps[:, 0].tolist(), np.flatnonzero(left[:n])
-        ends, pair = self._ends[left[n:] > 0], self._pair[left[n:] > 0]
+        ends, pair = ends[left[n:] > 0], pair[left[n:] > 0]
         turned = ends[:, 0] > ends[:, 1]
         pair[turned] = pair[turned].transpose(0, 2, 1)
         alone = self._steps[self._steps[:, 1] < 0, 0]
-        constant = costs.constant + int(self._single[alone].min(axis=1).sum())
+        constant = costs.constant + int(single[alone].min(axis=1).sum())
         pairs = np.searchsorted(self.kept, np.sort(ends, axis=1))
-        self.costs = replace(costs, pairs=pairs, single=self._single[self.kept], pair=pair, constant=constant)
+        self.costs = replace(costs, pairs=pairs, single=single[self.kept], pair=pair, constant=constant)
 
     def complete(self, labels: IntArray) -> int:
         """Give what was eliminated the best labels beside those of the kept variables; what any others cost more."""
-        return self._complete(self._steps, self._ends, self._single, self._pair, labels)
+        return self._complete(self._steps, self._tables, labels)
+
+
+class _Tables(NamedTuple):
+    """Costs of labels, and of pairs of them."""
+
+    ends: IntArray
+    single: IntArray
+    pair: IntArray
+
+
+class _Lists(NamedTuple):
+    """What finds tables, and variables that can be eliminated."""
+
+    near: IntArray  #: degrees, the first half-edge of each variable, the next of each half-edge 2e or 2e + 1 of table e
+    waiting: IntArray  #: variables of fewer than two neighbours, and of two
+    lengths: IntArray  #: how many of both
+    edges: IntArray  #: tables by their ends
 
 
 @njit(nogil=True)
-def _eliminate(  # noqa: PLR0913
-    ends: IntArray, single: IntArray, pair: IntArray, steps: IntArray, left: IntArray, near: IntArray,
-    waiting: IntArray, edges: IntArray, room: IntArray, stop: Stop,
-) -> None:  # fmt: skip
+def _eliminate(tables: _Tables, lists: _Lists, left: IntArray, steps: IntArray, stop: Stop) -> None:
     """Eliminate, in place; a step is the variable, its table or -1, and its neighbours or -1.
 
-    What is `left` of variables and tables is 1. `near` has the degrees, the first half-edge of each variable and the
-    next of each half-edge 2e or 2e + 1 at an end of table e; `edges` finds tables by their ends. Of two tables that
-    become one, the first keeps the best labels of the variable in place of its entries, and what others cost more.
+    What is `left` of variables and tables is 1. Of two tables that become one, the first keeps the best labels of the
+    variable in place of its entries, and what others cost more.
     """
-    n, q, m = len(single), single.shape[1], len(ends)
-    behind, count = 2 * n, 0
-    found, other, lengths = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
-    for e in range(m):
-        for side in range(2):
-            v = ends[e, side]
-            near[behind + 2 * e + side], near[n + v] = near[n + v], 2 * e + side
-        slot, key = _slot(edges, ends[e, 0], ends[e, 1], n)
-        edges[0, slot], edges[1, slot] = key, e
-    for v in range(n - 1, -1, -1):
-        _wait(v, near, waiting, lengths)
-    while lengths[0] + lengths[1] > 0 and not stop[0]:
-        k = 0 if lengths[0] > 0 else 1
-        lengths[k] -= 1
-        v = waiting[k, lengths[k]]
+    ends, single, pair = tables
+    (n, q), count = single.shape, 0
+    found, other, room = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros((2, q, q), np.int64)
+    _list(ends, n, lists)
+    while lists.lengths.sum() > 0 and not stop[0]:
+        k = 0 if lists.lengths[0] > 0 else 1
+        lists.lengths[k] -= 1
+        v = lists.waiting[k, lists.lengths[k]]
         if left[v] == 0:
             continue
-        left[v] = degree = 0
-        h = near[n + v]
+        left[v], degree, h = 0, 0, lists.near[n + v]
         while h >= 0:
             if left[n + h // 2] > 0 and ends[h // 2, h % 2] == v:
                 found[degree], other[degree] = h // 2, ends[h // 2, 1 - h % 2]
                 degree += 1
-            h = near[behind + h]
+            h = lists.near[2 * n + h]
         steps[count, 0] = v
         for k in range(degree):
-            steps[count, 2 + k] = other[k]
+            e, steps[count, 2 + k] = found[k], other[k]
             for a in range(q):
                 for x in range(q):
-                    t = pair[found[k], x, a] if ends[found[k], 0] == v else pair[found[k], a, x]
+                    t = pair[e, x, a] if ends[e, 0] == v else pair[e, a, x]
                     room[k, a, x] = t + (single[v, x] if k == 0 else 0)
         if degree > 0:
-            e, u = found[0], other[0]
-            steps[count, 1], left[n + e] = e, 0
+            steps[count, 1], left[n + found[0]] = found[0], 0
         count += 1
         if degree == 1:
             for a in range(q):
-                least = room[0, a, 0]
-                for x in range(1, q):
-                    least = min(least, room[0, a, x])
-                single[u, a] += least
+                single[other[0], a] += room[0, a].min()
         elif degree == 2:
-            f, w = found[1], other[1]
-            _join(room, pair[e], pair[f])
-            slot, key = _slot(edges, u, w, n)
-            if edges[0, slot] == key:
-                g, left[n + f] = edges[1, slot], 0
-                for a in range(q):
-                    for b in range(q):
-                        if ends[g, 0] == u:
-                            pair[g, a, b] += pair[f, a, b]
-                        else:
-                            pair[g, b, a] += pair[f, a, b]
+            _join(room, pair[found[0]], pair[found[1]])
+            if _replaced(tables, lists, v, found[1], other):
+                left[n + found[1]] = 0
             else:
-                edges[0, slot], edges[1, slot] = key, f
-                h = 2 * f + (0 if ends[f, 0] == v else 1)  # the half-edge of v becomes one of u
-                if ends[f, 0] == v:
-                    ends[f, 0] = u
-                else:
-                    ends[f, 1] = u
-                    for a in range(q):
-                        for b in range(a):
-                            pair[f, a, b], pair[f, b, a] = pair[f, b, a], pair[f, a, b]
-                near[behind + h], near[n + u] = near[n + u], h
-                degree = 0  # u and w have as many neighbours as before
+                degree = 0  # the neighbours have as many as before
         for k in range(degree):
-            near[other[k]] -= 1
-            _wait(other[k], near, waiting, lengths)
+            lists.near[other[k]] -= 1
+            _wait(other[k], lists)
+
+
+@njit(nogil=True)
+def _list(ends: IntArray, n: int, lists: _Lists) -> None:
+    """Fill the lists."""
+    near, edges = lists.near, lists.edges
+    for e in range(len(ends)):
+        for side in range(2):
+            v = ends[e, side]
+            near[2 * n + 2 * e + side], near[n + v] = near[n + v], 2 * e + side
+        slot, key = _slot(edges, ends[e, 0], ends[e, 1], n)
+        edges[0, slot], edges[1, slot] = key, e
+    for v in range(n - 1, -1, -1):
+        _wait(v, lists)
+
+
+@njit(nogil=True)
+def _replaced(tables: _Tables, lists: _Lists, v: int, f: int, other: IntArray) -> bool:
+    """Add table f to the one of the two neighbours of v, if there is one; or make it theirs."""
+    (ends, single, pair), near, (u, w) = tables, lists.near, other
+    (n, q), first = single.shape, ends[f, 0] == v
+    slot, key = _slot(lists.edges, u, w, n)
+    if lists.edges[0, slot] == key:
+        g = lists.edges[1, slot]
+        for a in range(q):
+            for b in range(q):
+                if ends[g, 0] == u:
+                    pair[g, a, b] += pair[f, a, b]
+                else:
+                    pair[g, b, a] += pair[f, a, b]
+        return True
+    lists.edges[0, slot], lists.edges[1, slot] = key, f
+    h = 2 * f + (0 if first else 1)  # the half-edge of v becomes one of u
+    ends[f, h % 2] = u
+    for a in range(0 if first else q):
+        for b in range(a):
+            pair[f, a, b], pair[f, b, a] = pair[f, b, a], pair[f, a, b]
+    near[2 * n + h], near[n + u] = near[n + u], h
+    return False
 
 
 @njit(nogil=True)
@@ -139,12 +162,12 @@ def _slot(edges: IntArray, u: int, w: int, n: int) -> tuple[int, int]:
 
 
 @njit(nogil=True)
-def _wait(v: int, near: IntArray, waiting: IntArray, lengths: IntArray) -> None:
+def _wait(v: int, lists: _Lists) -> None:
     """Let a variable of at most two neighbours wait, those of fewer by themselves."""
-    if near[v] <= 2:
-        k = 1 if near[v] == 2 else 0
-        waiting[k, lengths[k]] = v
-        lengths[k] += 1
+    if lists.near[v] <= 2:
+        k = 1 if lists.near[v] == 2 else 0
+        lists.waiting[k, lists.lengths[k]] = v
+        lists.lengths[k] += 1
 
 
 @njit(nogil=True)
@@ -163,11 +186,12 @@ def _join(room: IntArray, chosen: IntArray, costs: IntArray) -> None:
 
 
 @njit(nogil=True)
-def _complete(steps: IntArray, ends: IntArray, single: IntArray, pair: IntArray, labels: IntArray) -> int:
+def _complete(steps: IntArray, tables: _Tables, labels: IntArray) -> int:
     """The best labels of eliminated variables, the last one first; the least that another one costs more.
 
     Other assignments have a first such variable: the rest of it, in the best case, is what its table says.
     """
+    ends, single, pair = tables
     q, more = single.shape[1], MOST_MORE
     for k in range(len(steps) - 1, -1, -1):
         v, e, u, w = steps[k]

@@ -23,8 +23,7 @@ from dpgraph.typing import IntArray
 _AT_ONCE = 2**22  # steps of a variable that need no threads
 _INNER = 128  # entries of the innermost loops
 #: Types of numbers in tables: sixteen of the first are added at once, and the last holds all costs.
-Kind = type[np.integer[Any]]
-KINDS: tuple[Kind, ...] = np.uint16, np.int64
+KINDS: tuple[type[np.integer[Any]], ...] = np.uint16, np.int64
 
 Table = NDArray[Any]
 #: Variables: the axes of a table.
