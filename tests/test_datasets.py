@@ -210,6 +210,7 @@ HEADERS = [
     ("source,target\nann,bob\n", {}, {"ann", "bob"}),
     ("Source Target\n1 2\n", {}, {1, 2}),
     ("source\ttarget\nDoe, Jane\tBob\n", {}, {"Doe, Jane", "Bob"}),
+    ('"Doe, Jane";"Roe, ""Max"""\n', {"header": False}, {"Doe, Jane", 'Roe, "Max"'}),
     ("x,y\n1,2\n", {}, {1, 2}),
     ("Kunde,Produkt,Betrag\nann,tea,3\n", {}, {"ann", "tea"}),
     ("a,b,strength\nann,tea,3\n", {"weight": "strength"}, {"ann", "tea"}),
@@ -241,7 +242,7 @@ def test_a_first_line_that_may_be_either_is_asked_about_and_not_lost(write):
         with pytest.raises(DatasetError, match=r"line 1: the first line may hold names .* header=True or header=False"):
             datasets.read_edgelist(write(f"{first}\ncem,dan\ncem,eva\n"), **options)
     for text in ("Doe, Jane\tBob\n", "Doe, Jane;Bob\n"):
-        with pytest.raises(DatasetError, match="line 1: columns may end at commas here, or at semicolons or tabs"):
+        with pytest.raises(DatasetError, match="the first line may end at commas, or at semicolons or tabs"):
             datasets.read_edgelist(write(text), header=False)
     with pytest.raises(DatasetError, match="line 3: expected two integer"):  # so that the first line was no header
         datasets.read_edgelist(write("ann,bob\n1,2\ncem,3\n"))

@@ -41,6 +41,7 @@ _OPEN = "expected a quoted field to end, with a double quote, within 100 lines; 
 _ENDS = ("source target", "src dst", "from to", "sender recipient", "sender receiver", "caller callee", "payer payee")
 _MORE = frozenset({"address", "email", "e", "mail", "id", "name", "node", "user", "vertex"})
 _ARROWS = ("->", "<->", "--", "<-", "=>", "→")
+_QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 #: Texts of fewer bytes go line by line where polars has not been imported, which takes longer.
 _LARGE_TEXT = 2**18
 #: Bytes that polars may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
@@ -110,17 +111,10 @@ def open_table(
     """Recognise delimiter, header line and kind of the vertex labels; also whether the first line may be a header."""
     first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
     tab = labels is not int and b"\t" in first
-    table = Table(text, "," if b"," in first else ";" if b";" in first else "\t" if tab else None)
+    table = Table(text, _delimiter(first) or ("\t" if tab else None))
     if first[:4].lower() == b"sep=" and len(first.strip()) == 5:  # a word of spreadsheets to each other
         table = Table(text, chr(first[4])).below(text.count(b"\n", 0, text.index(first)) + 1)
     (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
-    others = {",": ";\t", ";": "\t"}.get(table.delimiter or "", "")
-    if b'"' not in first and any(sign in field for field in fields[:2] for sign in others):
-        raise Malformed(
-            "columns may end at commas here, or at semicolons or tabs. A header line that has only one of them tells, "
-            "sep=; on a line above, or double quotes around names that hold another",
-            number,
-        )
     if columns is None and header is not False:
         columns = usual_ends(fields, number)
     if columns is not None:
@@ -140,6 +134,21 @@ def open_table(
     if labels is int and table.delimiter == "\t":
         table = replace(table, delimiter=None)
     return table, labels, doubtful and labels is str and len(fields) > 1
+
+
+def _delimiter(first: bytes) -> str | None:
+    """A comma or a semicolon outside of quotes, if one ends columns; Malformed where names may hold it."""
+    bare = _QUOTED.sub(b"", first)
+    bare = bare if b"," in bare or b";" in bare else first
+    for sign, others in ((b",", b";\t"), (b";", b"\t")):
+        if sign in bare:
+            if any(other in field.strip() for field in bare.split(sign)[:2] for other in others):
+                raise Malformed(
+                    "columns of the first line may end at commas, or at semicolons or tabs. A header line that has "
+                    "only one of them tells, sep=; on a line above, or double quotes around names that hold another"
+                )
+            return sign.decode()
+    return None
 
 
 def usual_ends(names: Sequence[str], line: int | None = None) -> tuple[str, str] | None:
