@@ -92,6 +92,8 @@ def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
     shuffled = friends().sample(frac=1, random_state=1)
     for word in ("frame", "file", "sorted"):
         assert open_graph(edge_frame(shuffled, nodes=word)).nodes == ("a", "b", "c")
+    long = pl.DataFrame({"source": [2**100], "target": [1]}, schema=dict.fromkeys(("source", "target"), pl.Int128))
+    assert open_graph(edge_frame(long, nodes="frame")).nodes == (1, 2**100)
     mixed = pd.DataFrame({"source": [1, "x"], "target": ["x", 2]})
     assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
 

@@ -320,7 +320,8 @@ def read_table(
 
 def _distinct(tails: Any, heads: Any) -> tuple[list[Any], IntArray, IntArray]:
     """The distinct entries of two columns, and the positions of both columns' entries among them."""
-    if tails.dtype == heads.dtype and tails.dtype.is_integer() and not tails.null_count() + heads.null_count():
+    small = tails.dtype.is_integer() and tails.dtype not in (nw.Int128, nw.UInt128)  # which numpy does not have
+    if tails.dtype == heads.dtype and small and not tails.null_count() + heads.null_count():
         numbers = np.concatenate([tails.to_numpy(), heads.to_numpy()])
         labels, where = np.unique(numbers, return_inverse=True)
         return labels.tolist(), *np.split(where.astype(np.int64, copy=False), 2)
