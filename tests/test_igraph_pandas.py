@@ -13,6 +13,7 @@ from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
 
 pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
 

@@ -49,9 +49,9 @@ class QueryMatrix:
         copies = 8 if self.fits_in_memory else 0 if scipy.sparse.issparse(self._matrix) else 3
         check_memory(f"a {d} x {N} query matrix", copies=(copies, d, N), columns=(8, N), answers=(8, d))
         if not np.all(np.isfinite(self.column_norms)):
-            raise InvalidParameterError("the query matrix must have finite entries; it contains NaN or infinity")
+            raise InvalidParameterError("the query matrix must have finite entries up to 1e120; it has others")
         if not np.any(self.column_norms > 0):
-            raise InvalidParameterError("the query matrix is zero: there is nothing to answer")
+            raise InvalidParameterError("the query matrix is zero, or all below 1e-120: there is nothing to answer")
         if not _SMALLEST <= self.longest <= _LARGEST:
             raise InvalidParameterError(
                 f"the longest column of the query matrix must have a length between 1e-120 and 1e120; got "
@@ -155,7 +155,8 @@ def _as_matrix(A: Any) -> Any:
                 f"the query matrix must be two-dimensional (d x N) and hold numbers; got shape {A.shape} of {A.dtype}"
             )
         check_memory(f"a {A.shape[0]} x {A.shape[1]} query matrix", rows=(2, A.shape[0]))
-        matrix = scipy.sparse.csr_array(A, dtype=np.float64)
+        parts = A.astype(np.float64) if A.format == "coo" else A  # which are added up in their own type
+        matrix = scipy.sparse.csr_array(parts, dtype=np.float64)
         if not matrix.has_canonical_format:  # an entry that is given in parts is their sum as computed, once
             matrix = matrix.copy()
             matrix.sum_duplicates()

@@ -125,6 +125,11 @@ def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
         assert np.abs(result.answers - A @ x).max() < 1e-4
 
 
+def test_parts_of_an_entry_are_added_up_as_numbers():
+    twice = scipy.sparse.coo_array((np.full(2, 100, dtype=np.int8), ([0, 0], [0, 0])), shape=(1, 1))  # 200 is no int8
+    assert private_linear_queries(twice, [7.0], epsilon=1e9).answers == pytest.approx([1400.0])
+
+
 def test_huge_histograms_are_clipped_rather_than_refused():
     # A refusal would tell neighbours apart.
     answers = private_linear_queries(np.eye(2), [1e300, 1.0], rng=0, sparse=False, **BUDGET).answers
