@@ -49,7 +49,9 @@ class QueryMatrix:
         copies = 8 if self.fits_in_memory else 0 if scipy.sparse.issparse(self._matrix) else 3
         check_memory(f"a {d} x {N} query matrix", copies=(copies, d, N), columns=(8, N), answers=(8, d))
         if not np.all(np.isfinite(self.column_norms)):
-            raise InvalidParameterError("the query matrix must have finite entries up to 1e120; it has others")
+            raise InvalidParameterError(
+                "the query matrix must have entries up to 1e120; it contains NaN or infinity, or more"
+            )
         if not np.any(self.column_norms > 0):
             raise InvalidParameterError("the query matrix is zero, or all below 1e-120: there is nothing to answer")
         if not _SMALLEST <= self.longest <= _LARGEST:
