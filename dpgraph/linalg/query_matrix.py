@@ -50,7 +50,7 @@ class QueryMatrix:
         check_memory(f"a {d} x {N} query matrix", copies=(copies, d, N), columns=(8, N), answers=(8, d))
         if not np.all(np.isfinite(self.column_norms)):
             raise InvalidParameterError(
-                "the query matrix must have entries up to 1e120; it contains NaN or infinity, or more"
+                "the query matrix must have finite entries, up to 1e120; it contains NaN or more"
             )
         if not np.any(self.column_norms > 0):
             raise InvalidParameterError("the query matrix is zero, or all below 1e-120: there is nothing to answer")
