@@ -82,7 +82,10 @@ def _gml(text: bytes) -> nx.Graph:
     for label in ("label", "id"):
         with suppress(*_ERRORS):
             return nx.parse_gml(decode(text), label=label)
-    raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    raise Malformed(
+        "expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records; with multigraph 1 if two edges "
+        "have the same ends)"
+    )
 
 
 def _xml(read: str) -> Callable[[bytes], nx.Graph]:
