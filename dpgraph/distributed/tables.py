@@ -183,6 +183,7 @@ class EdgeTable:
         for file in self.frame:
             if file.suffix == ".csv":
                 form = {"usecols": columns, "dtype": str, "encoding_errors": "replace"}  # which makes a name no vertex
+                form |= {"keep_default_na": False, "na_values": [""]}  # NA and None are names
                 read: list[Any] = require("dask.dataframe").read_csv(file, **form).to_delayed()
             else:
                 group = require("dask").delayed(_row_group, pure=False)
