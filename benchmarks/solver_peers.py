@@ -53,8 +53,9 @@ PAGE = """# The exact solvers beside others
 Five instances, or five seeds, a line; the same processor seconds for all, one thread each. A cell says the mean value,
 how many of the five were proven to be optimal, and the median of the processor seconds. *Lost*: in how many of the five
 another solver's value is better, or it proves what dpgraph does not, or it proves in half the time less 0.1 s. A dash:
-nothing within a fifth and a second more. Bisections are costs, smaller ones are better; all else is a gain. BiqCrunch
-and dpgraph, where both have times, ran side by side on a machine two to three times slower than the one of other cells.
+nothing within a fifth and a second more. Bisections are costs, smaller ones are better; all else is a gain. Cells of
+dpgraph, toulbar2 and BiqCrunch on 2-CSPs and proofs ran side by side on one machine, beside other work, and so did
+dpgraph on G35; all other cells are of another one.
 
 {table}
 """
