@@ -34,7 +34,7 @@ are annealed side by side, on unions of two random planar triangulations of 2,00
 seeds 0 to 3 is 3062 (99.935 %) on G14, 7683 (99.948 %) on G35, 3847 (99.974 %) on G51, 13358 (99.993 %) on G22, and
 the best known value on G1, G11, G32 and G43 (23 November 2026).
 
-In a minute G35 has 7686 with each of seeds 0 to 8.
+In a minute G35 has 7686 with each of seeds 0 to 9.
 
 """
 
