@@ -32,6 +32,8 @@ from dpgraph.typing import FloatArray, GraphLike, IntArray
 
 #: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin.
 _MOST_REHEARSED, _REHEARSALS = 10**6, 2
+#: Triangles are looked at again where the median error is a larger part of them.
+_CLOSE = 0.1
 #: The median of abs(X), X of a Laplace law, over its standard deviation.
 _MEDIAN = math.log(2) / math.sqrt(2)
 #: No modularity is wanted that is larger than that.
@@ -95,10 +97,10 @@ def private_synthetic_graph(  # noqa: PLR0913
     Notes
     -----
     *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 78.5 % and more (less where the
-    released number of edges says that labels can tell little), is spent as by :func:`dpgraph.private_communities`, with
-    a larger part for the degrees where there are sweeps; the rest on the degree distribution (as by
-    :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of edges (as by
-    :func:`dpgraph.private_subgraph_counts`), and on two sums of bounded sensitivity:
+    released number of edges says that labels can tell little, and where that of triangles has a large error), is spent
+    as by :func:`dpgraph.private_communities`, with a larger part for the degrees where there are sweeps; the rest on
+    the degree distribution (as by :func:`dpgraph.private_degree_distribution`), on the numbers of triangles and of
+    edges (as by :func:`dpgraph.private_subgraph_counts`), and on two sums of bounded sensitivity:
     :func:`dpgraph.bounds.sensitivity.clustering_of_edges` and
     :func:`dpgraph.bounds.sensitivity.root_degree_products`. The distribution is smoothed; its largest degree goes to
     the vertex of the largest released degree, and so on. Everything else, and every drawn graph, is post-processing.
@@ -134,6 +136,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     more = 1 + (1 - told) * labels / sum(others[1:])  # for numbers, which need what labels cannot use
     of_groups, *of_numbers = call.split(told * labels, *(more * share for share in others[1:]))
     of_tails, of_triangles, of_clustering, of_pairs = of_numbers
+    triangles, of_groups = release_triangles(subgraphs, of_triangles, of_groups)
     asked = CommunityFacts(
         facts.n, 1.0, of_groups.epsilon, communities=wanted, resolution=resolution, degree_share=SYNTHESIS.degree_share
     )
@@ -145,7 +148,6 @@ def private_synthetic_graph(  # noqa: PLR0913
     degrees = assigned_degrees(counts, found.degrees, call.generator)
     blocks = Blocks.fit(degrees, found.labels, between.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
-    triangles = release_by_ladder(subgraphs, "triangle", of_triangles)
     clustering = release_clustering(subgraphs, of_clustering)
     pairs = release_assortativity(graph, roots, of_pairs)
     unit = max(roots.variance * edges, 1.0)
@@ -163,6 +165,18 @@ def private_synthetic_graph(  # noqa: PLR0913
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
     return strengthened(fitted, again, call.generator)
+
+
+def release_triangles(subgraphs: Subgraphs, first: Call, rest: Call) -> tuple[ReleasedCount, Call]:
+    """Release the triangles, again for twice as much of the rest if that says little, and say what is left of the rest.
+
+    There is no second look where it would take more than half.
+    """
+    found, share = release_by_ladder(subgraphs, "triangle", first), 2 * first.epsilon / rest.epsilon
+    if half_width(found.noise, 1 / 2) <= _CLOSE * found.value or share > 1 / 2:
+        return found, rest
+    second, left = rest.split(share, 1 - share)
+    return release_by_ladder(subgraphs, "triangle", second), left
 
 
 def _likely(triangles: ReleasedCount, clustering: Released, n: int) -> tuple[int, float]:
@@ -212,41 +226,52 @@ def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
 def strengthened(
     fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> PrivateGraphModel:
-    """A model on whose twins the same mechanism finds labels as good as those of the private graph, by a rehearsal.
+    """A model on whose twins the same mechanism finds labels as good as those of the private graph, by rehearsals.
 
     A twin is public. Labels are found on it `again`, and if they have less modularity there than those of the private
-    graph, the model is made stronger, in proportion; and where they have more then, in between. A model that is so
-    strong that twins lack triangles is not taken.
+    graph, the model is made stronger, in proportion; and where they have more then, by a part of that. A model that is
+    so strong that twins lack triangles is not taken.
     """
     own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
     best, kept, reached = _rehearsed(fitted, again, generator)
     model = replace(fitted[0], modularity=best)
     if not 0 < kept < own:
         return model
-    strong = _with_modularity(model, min(best * own / kept, _MOST_WANTED), generator)
-    larger, more, enough = _rehearsed(strong, again, generator)
+    wanted = min(best * own / kept, _MOST_WANTED)
+    strong = _with_modularity(model, wanted, generator)
+    best, more, enough = _rehearsed(strong, again, generator)
+    if enough < min(reached, 1 - SHORT):
+        return model
     if more > own:
-        strong = _with_modularity(model, best + (larger - best) * (own - kept) / (more - kept), generator)
-    return strong[0] if enough >= min(reached, 1 - SHORT) else model
+        strong = _with_modularity(model, own + (wanted - own) * (own - kept) / (more - kept), generator)
+        best = _best_modularity(_drawn(strong, generator), generator)
+    return replace(strong[0], modularity=best)
 
 
 def _rehearsed(
     fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
 ) -> tuple[float, float, float]:
     """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
-    model, drawn = fitted
-    twin = model.adjacency(generator) if drawn is None else drawn
-    best, *kept = (
-        modularity_of(sums_between(twin, labels), 1.0)
-        for labels in (louvain(twin, 1.0, generator, runs=1), *(again(twin) for _ in range(_REHEARSALS)))
-    )
-    return best, sum(kept) / _REHEARSALS, _held(model, twin)
+    twin = _drawn(fitted, generator)
+    kept = sum(modularity_of(sums_between(twin, again(twin)), 1.0) for _ in range(_REHEARSALS))
+    return _best_modularity(twin, generator), kept / _REHEARSALS, _held(fitted[0], twin)
 
 
 def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> _WithTwin:
-    """A model whose communities have this modularity."""
+    """A model whose blocks, of which drawn communities may be parts, have this modularity."""
     parts, strength = strength_for(model.block_weights, wanted)
-    return _tightened(replace(model, modularity=wanted, parts=parts, strength=strength), generator)
+    return _tightened(replace(model, parts=parts, strength=strength), generator)
+
+
+def _drawn(fitted: _WithTwin, generator: np.random.Generator) -> sparse.csr_array:
+    """A twin: the one that was drawn, if one was."""
+    model, twin = fitted
+    return model.adjacency(generator) if twin is None else twin
+
+
+def _best_modularity(twin: sparse.csr_array, generator: np.random.Generator) -> float:
+    """By Louvain's method."""
+    return modularity_of(sums_between(twin, louvain(twin, 1.0, generator, runs=1)), 1.0)
 
 
 def assigned_degrees(counts: IntArray, degrees: FloatArray, generator: np.random.Generator) -> IntArray:

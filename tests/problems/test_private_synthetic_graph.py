@@ -109,9 +109,16 @@ def test_labels_of_sparse_graphs_leave_their_budget_to_the_numbers():
     shares = []
     for density in (0.01, 0.3):
         model = dpgraph.private_synthetic_graph(nx.gnp_random_graph(300, density, seed=1), epsilon=1.0, rng=0)
-        entries = {entry.name: entry.epsilon for entry in model.privacy.entries}
-        shares.append(entries["clustering"])
+        shares.append(next(entry.epsilon for entry in model.privacy.entries if entry.name == "clustering"))
     assert shares == pytest.approx([(1 - 0.015 - 0.785 * 3 / 12.5) / 0.2 * 0.03, 0.03], rel=0.1)
+
+
+def test_triangles_are_looked_at_again_for_twice_as_much_where_the_first_look_says_little():
+    for graph, looks in ((nx.gnp_random_graph(300, 0.05, seed=1), 2), (nx.complete_graph(60), 1)):
+        entries = dpgraph.private_synthetic_graph(graph, epsilon=4.0, rng=0).privacy.entries
+        spent = [entry.epsilon for entry in entries if entry.name == "triangle count"]
+        assert np.diff(spent) == pytest.approx(spent[:-1])
+        assert len(spent) == looks
 
 
 def test_the_rate_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
