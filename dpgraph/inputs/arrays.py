@@ -191,14 +191,6 @@ def check_structure(A: Any) -> None:
         ) from None
 
 
-def as_csr(A: Any) -> sparse.csr_array:
-    """A sparse matrix as compressed rows of float64. Parts of an entry are numbers before scipy adds them up.
-
-    In its own type 64 parallel edges of weight 2 would be -128: one edge more, and a graph would be refused.
-    """
-    return sparse.csr_array(A.astype(np.float64) if A.format == "coo" else A, dtype=np.float64)
-
-
 def is_null(name: Any) -> bool:
     """Whether something is None, or NaN, NaT or NA of pandas, which alone are not equal to themselves."""
     try:

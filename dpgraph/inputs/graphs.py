@@ -21,8 +21,8 @@ from scipy import sparse
 from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
-from dpgraph.inputs.arrays import as_csr, check_structure, refuse_masked
-from dpgraph.linalg.edges import is_simple_graph, simple_loop_pays
+from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.linalg.edges import as_csr, is_simple_graph, simple_loop_pays
 from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 _PASSES = 4.0
 #: Entries that are looked at at a time, in the cache of a core.
 _AT_ONCE = 2048
+
+
+def as_csr(A: Any) -> sparse.csr_array:
+    """A sparse matrix as compressed rows of float64. Parts of an entry are numbers before scipy adds them up.
+
+    In its own type 64 parallel edges of weight 2 would be -128: one edge more, and a graph would be refused.
+    """
+    return sparse.csr_array(A.astype(np.float64) if A.format == "coo" else A, dtype=np.float64)
 
 
 def simple_loop_pays(n: int) -> bool:

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.edges import as_csr
 from dpgraph.typing import FloatArray
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
@@ -157,8 +158,7 @@ def _as_matrix(A: Any) -> Any:
                 f"the query matrix must be two-dimensional (d x N) and hold numbers; got shape {A.shape} of {A.dtype}"
             )
         check_memory(f"a {A.shape[0]} x {A.shape[1]} query matrix", rows=(2, A.shape[0]))
-        parts = A.astype(np.float64) if A.format == "coo" else A  # which are added up in their own type
-        matrix = scipy.sparse.csr_array(parts, dtype=np.float64)
+        matrix = as_csr(A)
         if not matrix.has_canonical_format:  # an entry that is given in parts is their sum as computed, once
             matrix = matrix.copy()
             matrix.sum_duplicates()

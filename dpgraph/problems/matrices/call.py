@@ -16,7 +16,8 @@ from scipy import sparse
 from dpgraph.arguments import check_epsilon, check_memory, check_optional_delta, check_rank, check_scale
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.arrays import as_csr, check_structure, refuse_masked
+from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.linalg.edges import as_csr
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.relation import Shift
 from dpgraph.problems.driver import Facts

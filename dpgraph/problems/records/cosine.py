@@ -10,8 +10,9 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_memory, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import as_csr, check_structure, public_shape, read_array, refuse_masked
+from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
 from dpgraph.linalg.cosines import unit_rows
+from dpgraph.linalg.edges import as_csr
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.guard import private_function

@@ -64,7 +64,7 @@ class ExactSearch:
         self.alone, self._first, self._least = False, 0, 0
         self.proof: EliminationProof | MessageProof = MessageProof(objective)
         if self._core.kept.size == 0:
-            self._solved(self._core)
+            self._solved()
             return
         costs, q = self._core.costs, objective.alphabet_size
         self._values = costs.objective()
@@ -81,12 +81,12 @@ class ExactSearch:
         found = improve_labels(self._values, starts, rng, sweeps=options.sweeps, share=_SHARE_OF_ANNEALING)
         self.labels, self.bound = self._core.lift(found), math.inf
 
-    def _solved(self, core: Core) -> None:
-        self.labels, more = core.best()
+    def _solved(self) -> None:
+        self.labels, more = self._core.best()
         others = self._whole.bound(self._whole.cost(self.labels) + more)
         self.alone = others <= self._objective.value(self.labels)
         self.bound = max(others, self._objective.value_rounded_up(self.labels))
-        self.proof = EliminationProof(core.order)
+        self.proof = EliminationProof(self._core.order)
 
     @property
     def gains(self) -> bool:

@@ -232,13 +232,8 @@ def anneal_rows(  # noqa: PLR0913
             loss = temperatures[t] * waits[k]
             losses[k] = kind(min(np.ceil(loss), LARGEST_LOSS) if whole else loss)
         for i in range(n):
-            first, moved, price, own, near = (
-                int(uniform(state) * _WAITS),
-                kind(0),
-                kind(prices[t] * u[i]),
-                x[i],
-                field[i],
-            )
+            first, moved = int(uniform(state) * _WAITS), kind(0)
+            price, own, near = kind(prices[t] * u[i]), x[i], field[i]
             limits = losses[first : first + starts]
             for c in range(starts):
                 gain = kind(own[c] * kind(near[c] + kind(price * total[c])) - kind(price * u[i]))
@@ -250,9 +245,9 @@ def anneal_rows(  # noqa: PLR0913
                     own[c] += step[c]
                     total[c] += kind(u[i] * step[c])
                 for p in range(indptr[i], indptr[i + 1]):
-                    near, a = field[indices[p]], data[p]
+                    other, a = field[indices[p]], data[p]
                     for c in range(starts):
-                        near[c] += kind(a * step[c])
+                        other[c] += kind(a * step[c])
         if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
             return
 
