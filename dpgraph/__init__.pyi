@@ -1,4 +1,4 @@
-"""What dpgraph offers: written by `python -m tests.stubs`, and compared by the tests."""
+"""What dpgraph offers, for editors and type checkers; ``__init__.py`` finds the home of every name here."""
 
 from dpgraph import datasets as datasets
 from dpgraph import evaluate as evaluate

@@ -1,23 +1,19 @@
-"""Types that editors and type checkers see, written from the tables and registries that the package runs on.
+"""Types that editors and type checkers see of strategies, whose names are found when they are first used.
 
-``python -m tests.stubs`` writes them; ``tests/test_typing.py`` fails while they differ:
-
-* ``dpgraph/__init__.pyi`` from the tables of ``dpgraph/__init__.py``, ``dpgraph/strategies.pyi`` from the strategies,
-  whose names are found when they are first used, and from the registries of problems what ``mechanism=`` takes.
+``python -m tests.stubs`` writes ``dpgraph/strategies.pyi``, with what ``mechanism=`` takes, from the registries of
+problems; ``tests/test_typing.py`` fails while it differs.
 """
 
-import inspect
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import dpgraph
 from dpgraph import strategies
 from dpgraph.problems.driver import Registry
 
-PACKAGE = Path(dpgraph.__file__).parent
+STUB = Path(dpgraph.__file__).with_name("strategies.pyi")
 WRITTEN = "written by `python -m tests.stubs`, and compared by the tests"
 
 #: Alias -> what it is the `mechanism=` of, and where the registries are in dpgraph.problems.
@@ -40,23 +36,10 @@ def registry(place: str) -> Registry:
     return found
 
 
-def imports(names: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Lines that import (module, name, name here) for others."""
-    return [f"from {module} import {name} as {here}" for module, name, here in names]
-
-
-def front_door() -> str:
-    """The stub of dpgraph itself."""
-    modules = [(*module.rpartition(".")[::2], here) for here, module in dpgraph._MODULES.items()]
-    names = [(module, name, name) for name, module in dpgraph._HOME.items()]
-    lines = [f'"""What dpgraph offers: {WRITTEN}."""', *imports(modules + names), "__version__: str"]
-    return "\n".join([*lines, f"__all__ = {sorted(dpgraph.__all__)!r}"])
-
-
 def all_strategies() -> str:
     """The stub of dpgraph.strategies, with what ``mechanism=`` of each problem takes."""
-    classes = [(options.__module__, name, name) for name, options in sorted(strategies._classes().items())]
-    lines = [f'"""Options of all strategies: {WRITTEN}."""', "from typing import Literal, TypeAlias", *imports(classes)]
+    lines = [f'"""Options of all strategies: {WRITTEN}."""', "from typing import Literal, TypeAlias"]
+    lines += [f"from {kind.__module__} import {name} as {name}" for name, kind in sorted(strategies._classes().items())]
     for alias, (problem, places) in MECHANISMS.items():
         found = [s for place in places for s in registry(place).strategies.values()]
         names = dict.fromkeys(["auto", *(strategy.name for strategy in found)])
@@ -65,28 +48,20 @@ def all_strategies() -> str:
     return "\n".join([*lines, f"__all__ = {dir(strategies)!r}"])
 
 
-FILES = {"__init__.pyi": front_door, "strategies.pyi": all_strategies}
-
-
-def formatted(code: str, path: str) -> str:
-    """The same as ruff lays it out, with sorted imports."""
+def expected() -> str:
+    """The text as ruff lays it out, with sorted imports."""
+    code = all_strategies() + "\n"
     for command in (["check", "--fix-only", "--select=I"], ["format"]):
         code = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--quiet", f"--stdin-filename={PACKAGE / path}", "-"],
+            [sys.executable, "-m", "ruff", *command, "--quiet", f"--stdin-filename={STUB}", "-"],
             input=code,
             capture_output=True,
             text=True,
             check=True,
-            cwd=PACKAGE.parent,
+            cwd=STUB.parents[1],
         ).stdout
     return code
 
 
-def expected() -> dict[str, str]:
-    """Path in the package -> its text."""
-    return {path: formatted(inspect.cleandoc(write()) + "\n", path) for path, write in FILES.items()}
-
-
 if __name__ == "__main__":
-    for path, text in expected().items():
-        (PACKAGE / path).write_text(text)
+    STUB.write_text(expected())
