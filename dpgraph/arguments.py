@@ -147,8 +147,6 @@ def require_delta(delta: float, what: str, pure: str) -> float:
     return delta
 
 
-# --- memory ----------------------------------------------------------------------------------------------------------
-
 #: Share of the memory of the machine that a call may fill, unless the variable DPGRAPH_MEMORY says how much.
 _SHARE = 0.75
 #: What a machine is taken to have if it does not say.

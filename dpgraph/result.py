@@ -200,9 +200,6 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-# --- tables as text ---------------------------------------------------------------------------------------------
-
-
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
     """Vertex labels as text from which they can be told apart again.
 

@@ -46,9 +46,6 @@ _LONGEST = 60
 Record = dict[str, str | list[float]]
 
 
-# --- what is recorded ------------------------------------------------------------------------------------------------
-
-
 def cases() -> dict[str, Callable[[], Any]]:
     """Label -> call, of everything that is frozen."""
     private = {
@@ -101,9 +98,6 @@ def public() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "gdp_mu", lambda: np.array([dpgraph.privacy.gdp_mu(*budget) for budget in budgets])
     scale = dpgraph.gaussian_scale
     yield "gaussian_scale", lambda: np.array([scale(3.0, epsilon=e, delta=d) for e, d in budgets])
-
-
-# --- results as a few words and numbers ------------------------------------------------------------------------------
 
 
 def record(call: Callable[[], Any]) -> Record:
@@ -172,9 +166,6 @@ def same(was: str | list[float], now: str | list[float] | None) -> bool:
     if not np.all(np.isfinite(was)):
         return str(was) == str(now)
     return bool(np.max(np.abs(np.subtract(was, now))) <= TOLERANCE * max(1.0, was[0]))
-
-
-# --- the file --------------------------------------------------------------------------------------------------------
 
 
 def recorded() -> dict[str, Record]:

@@ -59,9 +59,6 @@ def one_run(problem, mechanism, epsilon, delta, seed):
     return Run("x", "72", "1", problem, mechanism, *budget, str(seed), "0")
 
 
-# --- what is measured --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("problem", TASKS)
 def test_the_exact_answer_is_judged_the_best_and_a_large_budget_comes_close(problem, blocks):
     task = TASKS[problem]
@@ -95,9 +92,6 @@ def test_a_halt_counts_as_an_answer_that_does_not_look_and_a_refusal_as_none():
     assert refused.note.startswith("refused: ")
     assert "delta" in refused.note
     assert all(map(math.isnan, refused.values))
-
-
-# --- means and intervals -----------------------------------------------------------------------------------------
 
 
 def outcomes(problem, mechanism, epsilon, values, notes=()):
@@ -134,9 +128,6 @@ def test_means_and_intervals_as_csv(cells):
     assert float(auto["mean"]) == pytest.approx(0.7)
     assert float(auto["half_width"]) == pytest.approx(stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3))
     assert (found[0]["epsilon"], found[0]["half_width"], found[3]["refusal"]) == ("", "nan", "refused: too large")
-
-
-# --- the command -------------------------------------------------------------------------------------------------
 
 
 def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_private(run, tmp_path):

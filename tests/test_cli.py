@@ -33,9 +33,6 @@ def read_csv(path):
         return list(csv.reader(stream))
 
 
-# --- max-cut ---------------------------------------------------------------------------------------------------
-
-
 def test_the_exact_value_is_printed_only_on_request_and_labelled(run, tmp_path):
     report = tmp_path / "report.json"
     status, out, err = run("max-cut", "planted-cut", *PRIVACY, "--seed", 1, "--evaluate", "--report", report)
@@ -59,9 +56,6 @@ def test_weights_are_used_on_request(run, tmp_path):
     assert (content["parameters"]["weight"], content["parameters"]["max_weight"]) == ("calls", 5)
     # The weight of the released cut is released last; one pair changes it by at most max_weight.
     assert content["privacy"]["entries"][-1]["sensitivity"] == pytest.approx(5, rel=1e-3)
-
-
-# --- bad input -------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -117,9 +111,6 @@ def test_whatever_happens_inside_becomes_one_line_without_private_values(run, mo
     assert (got, out) == (status, "")
     assert shown in one_clear_line(err)
     assert "secret" not in err
-
-
-# --- the other commands ----------------------------------------------------------------------------------------
 
 
 @each("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"], parts=2)

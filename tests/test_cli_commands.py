@@ -41,8 +41,6 @@ def survey(tmp_path):
     return path
 
 
-# --- the table of a result -----------------------------------------------------------------------------------
-
 BLOCKS = nx.convert_node_labels_to_integers(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), 1000)
 TABLE = np.random.default_rng(0).normal(size=(2000, 3)) * [0.4, 0.2, 0.1]
 #: Command, its options, the call of the library that it is, and what it prints of the result.
@@ -124,9 +122,6 @@ def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["result"]["triangles"] == model.triangles
 
 
-# --- constraints -------------------------------------------------------------------------------------------------
-
-
 def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     names = [f"talk {i}" for i in range(40)]
     clash = [{"u": u, "v": v, "relation": [[0, 1], [1, 0]]} for i, u in enumerate(names) for v in names[i % 2 :: 2]]
@@ -136,9 +131,6 @@ def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     assert run("csp", path, "--epsilon", 8, "--delta", 1e-6, "--output", output)[0] == 0
     assert [name for name, _ in rows(output)[1:]] == names
     assert {slot for _, slot in rows(output)[1:]} <= {"morning", "evening"}
-
-
-# --- tables ------------------------------------------------------------------------------------------------------
 
 
 @each("mark", [";", "\t"], parts=1)
@@ -202,9 +194,6 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
     assert "secret" not in err
 
 
-# --- dry runs ----------------------------------------------------------------------------------------------------
-
-
 EVERYDAY = ["communities", "degree-distribution", "count", "densest", "synthesize", "report"]
 
 
@@ -229,9 +218,6 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
     assert "halts at the gap test" in out
 
 
-# --- options of strategies ---------------------------------------------------------------------------------------
-
-
 def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):
     status, out, _ = run("max-cut", "wiki-Vote", *PRIVACY, "--dry-run", "--mechanism", "bounded-iterates")
     assert status == 0
@@ -243,9 +229,6 @@ def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it
     status, out, err = run("max-cut", "mine.txt", *PRIVACY, "--dry-run")
     assert (status, out) == (2, "")
     assert "--average-degree" in err
-
-
-# --- completion ----------------------------------------------------------------------------------------------------
 
 
 @each("words, expected", [("dpgraph max-b", "max-bisection"), ("dpgraph max-cut wiki-V", "wiki-Vote")], parts=1)

@@ -66,9 +66,6 @@ def test_igraph_is_not_imported_for_graphs_of_others():
     assert done.returncode == 0, done.stderr
 
 
-# --- what is not installed -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("package", extras._EXTRAS)
 def test_the_extra_that_the_error_names_installs_the_package(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
@@ -97,8 +94,6 @@ def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):
     assert main(arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
-
-# --- what is imported, and when --------------------------------------------------------------------------------------
 
 #: Packages of which each costs a tenth of a second or more, or is an extra.
 HEAVY = {

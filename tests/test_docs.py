@@ -211,9 +211,6 @@ def test_what_the_page_of_statements_names_exists():
         assert hasattr(getattr(dpgraph, module), name), f"{module}.{name}"
 
 
-# --- the site ---------------------------------------------------------------------------------------------------------
-
-
 def loaded(name):
     specification = importlib.util.spec_from_file_location(name, REPOSITORY / "docs" / f"{name}.py")
     module = sys.modules[name] = importlib.util.module_from_spec(specification)
@@ -272,9 +269,6 @@ def test_one_page_shows_every_strategy(hooks):
     names = [name for registry in dpgraph.strategies.registries() for name in registry.strategies]
     assert len(names) > 20
     assert [name for name in names if f'| `"{name}"` |' not in page] == []
-
-
-# --- the release ------------------------------------------------------------------------------------------------------
 
 
 def test_one_semantic_version_is_stated_everywhere():

@@ -88,8 +88,6 @@ def test_an_example_runs_as_a_program(script, shown):
     assert all(text in done.stdout for text in shown), done.stdout
 
 
-# --- notebooks -------------------------------------------------------------------------------------------------------
-
 NOTEBOOKS = sorted(path.stem for path in (REPOSITORY / "examples").glob("*.ipynb"))
 
 

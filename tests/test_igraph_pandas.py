@@ -24,9 +24,6 @@ def named(G, name="v"):
     return g
 
 
-# --- igraph ------------------------------------------------------------------------------------------------------
-
-
 def test_a_result_is_not_put_on_another_graph():
     G = nx.complete_bipartite_graph(10, 10)
     result = dpgraph.private_max_cut(named(G), **BUDGET)
@@ -69,9 +66,6 @@ def test_a_synthetic_graph_of_igraph_keeps_names_and_weights_on_the_way_in_and_o
     synthetic = private.to_igraph()
     assert synthetic.vs["name"] == g.vs["name"]
     assert 0.0 < max(synthetic.es["weight"]) <= 2.0
-
-
-# --- pandas ------------------------------------------------------------------------------------------------------
 
 
 def friends():

@@ -60,9 +60,6 @@ def call(name, G, **more):
     return nx.utils.backends._registered_algorithms[name](G, **public, **more)
 
 
-# --- answers -----------------------------------------------------------------------------------------------------
-
-
 def test_one_exchange_is_private_max_cut_with_python_numbers_and_the_callers_labels():
     G = nx.relabel_nodes(graph(300, 60), lambda v: (v, "name"))
     value, (left, right) = nx.approximation.one_exchange(G, backend="dpgraph", epsilon=2.0, delta=1e-6, seed=3)
@@ -200,9 +197,6 @@ def test_spectral_bisection_finds_planted_halves_and_refuses_the_unbounded_lapla
         nx.spectral_bisection(G, None, backend="dpgraph", **BUDGET)
 
 
-# --- communities -------------------------------------------------------------------------------------------------
-
-
 def planted():
     return nx.relabel_nodes(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), lambda v: f"v{v}")
 
@@ -260,9 +254,6 @@ def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_co
     assert budget.spent == (0.0, 0.0)
 
 
-# --- budgets -----------------------------------------------------------------------------------------------------
-
-
 @each("name", FUNCTIONS, parts=2)
 def test_a_missing_epsilon_is_a_type_error_that_the_user_sees(name):
     with pytest.raises(TypeError, match="requires epsilon="):
@@ -283,9 +274,6 @@ def test_configuration_gives_the_defaults_and_arguments_override_it(clean_config
         nx.cut_size(G, [0], backend="dpgraph")  # unweighted: every edge counts 1 whatever the configured bound
     weighted, unweighted = (entry.sensitivity for entry in budget.report().entries)
     assert (weighted, unweighted) == (pytest.approx(2.0, rel=1e-3), pytest.approx(1.0, rel=1e-3))
-
-
-# --- no exact answer ---------------------------------------------------------------------------------------------
 
 
 def test_a_private_graph_shows_its_vertices_and_nothing_of_its_edges():
@@ -316,9 +304,6 @@ def test_directed_and_parallel_edges_are_refused_or_capped():
     assert nx.cut_size(nx.MultiGraph(["ab", "ab"]), {"a"}, backend="dpgraph", **LOUD) == 1
 
 
-# --- seeds -------------------------------------------------------------------------------------------------------
-
-
 @each("seed", [None, random, np.random], parts=2)
 def test_the_global_generators_of_networkx_mean_cryptographic_noise(seed):
     for converted in (seed, nx.utils.create_py_random_state(seed)):
@@ -330,9 +315,6 @@ def test_the_global_generators_of_networkx_mean_cryptographic_noise(seed):
     assert cuts[0] != cuts[1]
     assert not budget.report().seeded
     assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
-
-
-# --- at home in networkx -----------------------------------------------------------------------------------------
 
 
 @each("name", FUNCTIONS, parts=2)
@@ -370,9 +352,6 @@ def test_the_metadata_imports_nothing_heavy():
     )
     done = programs.python("-c", code, check=True)
     assert done.stdout.strip() == "[]"
-
-
-# --- networkx's own tests -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -72,9 +72,6 @@ def test_labels_that_a_file_cannot_hold_are_refused(tmp_path):
     assert not (tmp_path / "d.npz").exists()
 
 
-# --- a good citizen ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("label", ["\ud800", "a\udfffb", "é\n\0"])
 def test_any_text_is_a_label_in_a_file(label, tmp_path):
     """Half of a surrogate pair has no form in UTF-8."""

@@ -89,9 +89,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         plot.plot_cut(result_with([0, 1]))
 
 
-# --- spectra, curves, traces, tables ---------------------------------------------------------------------------
-
-
 def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     G = datasets.load("planted-cut")
     result = dpgraph.private_spectrum(G, 5, epsilon=2.0, delta=1e-6, rng=0)
@@ -103,9 +100,6 @@ def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     band = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx(result.values.max() + 1.959963985 * result.std)
     assert plot.figure_bytes(figure).startswith(PNG)
-
-
-# --- communities and degree distributions --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +161,6 @@ def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
         small = dpgraph.private_degree_distribution(graph, epsilon=0.1)
         assert plot.figure_bytes(plot.plot_degree_distribution(small)).startswith(PNG)
 
-
-# --- names that others gave --------------------------------------------------------------------------------------
 
 #: Broken as a formula, as names of files are.
 ODD = "x_$^$ $\\frac$"

@@ -99,9 +99,6 @@ def test_without_scikit_learn_one_line_says_what_to_install(monkeypatch):
         _ = dpgraph.sklearn
 
 
-# --- graphs ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("form", [lambda G: G, nx.to_numpy_array, nx.to_scipy_sparse_array])
 def test_a_pipeline_clusters_a_graph_of_any_form(form):
     embedding = PrivateSpectralEmbedding(3, epsilon=4.0, random_state=0)
@@ -122,9 +119,6 @@ def test_points_of_other_orders_and_of_fewer_vertices_are_looked_up_and_cost_not
     with pytest.raises(InvalidParameterError, match="1 others"):
         fitted.transform(nx.empty_graph(241))
     assert accountant.spent.epsilon == pytest.approx(1.0)
-
-
-# --- records ---------------------------------------------------------------------------------------------------
 
 
 def records(n=20_000):

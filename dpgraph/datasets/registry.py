@@ -268,8 +268,6 @@ def _tab_separated(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(lines, delimiter="\t", restval=""))
 
 
-# --- fetched once, checksums recorded ---------------------------------------------------------------------------------
-
 _TIMEOUT = 30.0
 _BY_HAND = (
     "Download it elsewhere, put the file into a folder, and set the environment variable DPGRAPH_DATA to that folder "

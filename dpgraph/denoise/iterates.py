@@ -17,9 +17,6 @@ from dpgraph.typing import FloatArray, IntArray
 ITERATE_UNIT = 2.0**-8
 
 
-# --- released degrees -------------------------------------------------------------------------------------------------
-
-
 def degree_of_an_end(degrees: FloatArray, std: float = 0.0) -> float:
     """Mean degree of the end of an edge, sum_i d_i^2 / sum_i d_i, given degrees with noise of this deviation."""
     ends = float(degrees.sum())
@@ -42,9 +39,6 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
     spread = float(np.mean((noisy - mean) ** 2))
     signal = max(spread - scale**2, 0.0) / spread if spread > 0 else 0.0
     return np.maximum(mean + signal * (noisy - mean), mean / 4)
-
-
-# --- what is believed of a field -------------------------------------------------------------------------------------
 
 
 class FieldTracker:
@@ -89,9 +83,6 @@ class FieldTracker:
     def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
         self._clock += float((self._share[rows] @ (change * change)).sum())
-
-
-# --- how rows answer --------------------------------------------------------------------------------------------------
 
 
 class Signs:

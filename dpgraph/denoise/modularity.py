@@ -176,9 +176,6 @@ def merge_labels(weights: BlockWeights, resolution: float, *, least: int, most: 
     return groups, merged
 
 
-# --- quotients of two released numbers --------------------------------------------------------------------------------
-
-
 class Noise(NamedTuple):
     """Variances of the noise on a numerator and on a denominator, and their covariance."""
 

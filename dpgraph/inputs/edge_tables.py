@@ -255,9 +255,6 @@ def _text(label: Any) -> str:
     return str(sorted(map(_text, label))) if isinstance(label, (set, frozenset)) else repr(label)
 
 
-# --- tables of pandas, polars and pyarrow -----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeFrame:
     """A table of edges with its public vertices (:func:`dpgraph.edge_frame`); private functions take it as a graph."""

@@ -381,9 +381,6 @@ def _simple_graph(G: Any, compiled: bool) -> sparse.csr_array | None:
     return A
 
 
-# --- assembling ------------------------------------------------------------------------------------------------
-
-
 def _weights(values: Iterable[Any], weight: str | None) -> FloatArray | None:
     if weight is None:
         return None

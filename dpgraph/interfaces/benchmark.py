@@ -82,9 +82,6 @@ class PublicGraph:
         return leading_eigenpairs(self.adjacency, _RANK, tolerance=_RESIDUAL, generator=generator).vectors
 
 
-# --- what is measured -------------------------------------------------------------------------------------------------
-
-
 class Measure(NamedTuple):
     """How an answer is judged: a short name, what it means, and whether more is better."""
 
@@ -250,9 +247,6 @@ TASKS: dict[str, Task] = {
 }
 
 
-# --- runs -------------------------------------------------------------------------------------------------------------
-
-
 class Run(NamedTuple):
     """One run of a mechanism, as a table has it; what spends nothing has no `epsilon` and no `delta`."""
 
@@ -355,9 +349,6 @@ def _append(path: Path, text: str) -> None:
         stream.write(text.encode())
         stream.flush()
         os.fsync(stream.fileno())
-
-
-# --- means and intervals ----------------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):

@@ -147,9 +147,6 @@ def debited(epsilon: float, delta: float, *, lent: bool = False) -> None:
     _SILENCE.to_the_front()
 
 
-# --- errors ----------------------------------------------------------------------------------------------------------
-
-
 def leaving(error: BaseException, guard: Guard | None, *, handled: BaseException | None) -> BaseException:
     """What leaves a private call in place of an error: without private data, and after the debit one of this package.
 
@@ -184,9 +181,6 @@ def _clear_frames(error: BaseException | None, done: list[BaseException | None])
         traceback.clear_frames(error.__traceback__)
         _clear_frames(error.__cause__, done)
         _clear_frames(error.__context__, done)
-
-
-# --- warnings --------------------------------------------------------------------------------------------------------
 
 
 class _Silence:

@@ -125,9 +125,6 @@ _WHAT_TO_DO = (
 )
 
 
-# --- what other processes are told -----------------------------------------------------------------------------------
-
-
 def _own() -> list[_Block]:
     """Blocks that this process has opened itself."""
     return [block for block in _OPEN if block.pid == os.getpid()]

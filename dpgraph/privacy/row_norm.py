@@ -26,9 +26,6 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 _BATCH = 1 << 20
 
 
-# --- the norm of one query --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class CrossPolytope:
     """The sum of absolute values; with `shifts` the least one of a row plus any constant (minus a median)."""
@@ -129,9 +126,6 @@ class Range:
 UnitBall = CrossPolytope | Range
 
 
-# --- the norm of all queries ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RowNorm:
     """Norm on all queries of one row: that of the largest of them. For :data:`NUMBER` its unit ball is a cube."""
@@ -157,9 +151,6 @@ class RowNorm:
         """
         numbers = self.queries * self.dimension
         return (numbers + 1) * (numbers + 2) * scale**2 * self.ball.moment()
-
-
-# --- noise ------------------------------------------------------------------------------------------------------------
 
 
 def ball_sizes(count: int, norm: RowNorm, exponent: int, generator: np.random.Generator) -> IntArray:

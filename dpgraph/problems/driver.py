@@ -209,9 +209,6 @@ def _narrowed(options: Any, kind: type) -> Any:
     return kind(**{name: values[name] for name in known})
 
 
-# --- the steps of a call ----------------------------------------------------------------------------------------------
-
-
 class Asked(NamedTuple):
     """What the caller of a public function wants beside the data and the budget."""
 

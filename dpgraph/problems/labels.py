@@ -70,9 +70,6 @@ def _mean_degree(total: WeightEstimate, facts: LabelFacts) -> float:
     return 2 * total.value / facts.n
 
 
-# --- cuts ------------------------------------------------------------------------------------------------------------
-
-
 def _cut_by_coherence(options: Coherence, edges: RelatedEdges, call: Call, facts: LabelFacts, total: Any) -> Cut:
     """A low-rank matrix of the coherence-aware projector (DN25a), projected and cut like an exact one."""
     mean_degree = _mean_degree(total, facts)
@@ -125,9 +122,6 @@ def _best_cut(_: PermuteAndFlip, edges: RelatedEdges, call: Call, facts: LabelFa
     return Cut(release_best_cut(edges.graph, call, balanced=facts.balanced))
 
 
-# --- labels under a public relation ----------------------------------------------------------------------------------
-
-
 def _labels_by_sweeps(_: Any, edges: RelatedEdges, call: Call, facts: LabelFacts, total: Any) -> IntArray:
     iteration = label_iteration(edges.graph, edges.relation)
     found = release_core_iterates(edges.graph, iteration, call, mean_degree=_mean_degree(total, facts))
@@ -137,8 +131,6 @@ def _labels_by_sweeps(_: Any, edges: RelatedEdges, call: Call, facts: LabelFacts
 def _labels_by_response(_: Any, edges: RelatedEdges, call: Call, _facts: Any, _total: Any) -> IntArray:
     return label_answers(release_flipped_graph(edges.graph, call), edges.relation, rng=call.generator)
 
-
-# --- labels under private tables -------------------------------------------------------------------------------------
 
 #: Shares for the weight of the label-extended graph, as for the total weight, and for its matrix.
 _EXTENDED_SHARE = TOTAL_SHARE / MAIN_SHARE
@@ -172,9 +164,6 @@ def _table_labels_by_coherence(
     variance = facts.max_weight * extended.value * (1 - 1 / q) / q**2  # of tables that each label satisfies as often
     check_advantage(release_advantage(tables, labels, found.test), variance, call)
     return labels
-
-
-# --- the registries --------------------------------------------------------------------------------------------------
 
 
 def _sweeps(run: Any) -> Strategy:

@@ -42,9 +42,6 @@ _PRICE, _PRICE_OF_ANSWERS = 1 / 40, 1 / 400
 _SWEEPS = 100
 
 
-# --- a matrix, cut -------------------------------------------------------------------------------------------------
-
-
 def cut_matrix(
     objective: CutObjective, rng: np.random.Generator, *, balanced: bool, how: SolverOptions = SOLVER, degree: int = 2
 ) -> Cut:
@@ -77,9 +74,6 @@ def _halved(objective: CutObjective, labels: NDArray[np.int64]) -> NDArray[np.in
     return (signs < 0).astype(np.int8)
 
 
-# --- answers, cut --------------------------------------------------------------------------------------------------
-
-
 def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
     """Cuts of the expected weights; what other pairs weigh is a multiple of 11' that need not be filled in."""
     weights, rest = flipped.expected_weights()
@@ -108,8 +102,6 @@ def cut_answers(flipped: FlippedGraph, rng: np.random.Generator, *, balanced: bo
     )
 
 
-# --- answers, labelled ---------------------------------------------------------------------------------------------
-
 #: Random starts of the annealing of randomised-response outputs, and its sweeps.
 _ANNEALED, _ANNEALING_SWEEPS = 2, 500
 
@@ -126,8 +118,6 @@ def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random
     objective = CSPObjective(ends, pairs.data[:, None, None] * relation, np.zeros((n, q)))
     return improve_labels(objective, rng.integers(q, size=(_ANNEALED, n)), rng, sweeps=_ANNEALING_SWEEPS)
 
-
-# --- a label-extended matrix, labelled ------------------------------------------------------------------------------
 
 #: Up to so many rows the matrix is relaxed by default, a few seconds; ascents of larger ones end at equal values.
 _RELAXED = 600

@@ -43,9 +43,6 @@ SIDE_LIMIT = 1500
 _PENALTY, _RELAXATION = 3.0, 1.6
 
 
-# --- the constraints -------------------------------------------------------------------------------------------------
-
-
 class NonnegativeTables:
     """Tables of one shape are nonnegative."""
 
@@ -213,9 +210,6 @@ def _sparse(
 ) -> scipy.sparse.csr_array:
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=shape))
-
-
-# --- the projection --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,6 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.totals import WeightEstimate, release_weight
 from dpgraph.typing import FloatArray, IntArray
 
-# --- edges under a public relation -----------------------------------------------------------------------------------
-
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
     """Check a public relation of q labels and round it to multiples of ``ITERATE_UNIT``; None: labels must differ."""
@@ -100,9 +98,6 @@ class RelatedEdges:
         return float((self.graph.weights_between(labels, len(self.relation)) * self.relation).sum()) / 2
 
 
-# --- private tables --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PrivateTables:
     """An instance on the weight grid: its label-extended graph, its tables and their pairs.
@@ -168,8 +163,6 @@ def _graph(n: int, pairs: IntArray, weights: FloatArray, max_weight: float, unit
     adjacency.eliminate_zeros()
     return Graph(adjacency, tuple(range(n)), max_weight, unit)
 
-
-# --- what is released of either --------------------------------------------------------------------------------------
 
 PrivateCSP = RelatedEdges | PrivateTables
 

@@ -118,9 +118,6 @@ def _floor(numerator: int, denominator: int, bits: int) -> int:
     return (numerator << bits) // denominator if bits >= 0 else numerator // (denominator << -bits)
 
 
-# --- what is left of a graph whose vertices have at most D edges -----------------------------------------------------
-
-
 def twice_the_flow(counts: IntArray, within: Callable[[IntArray], sparse.csr_array], limit: int) -> int:
     """Twice the maximum fractional flow f_D: the largest sum of numbers in [0, 1] on the edges, at most D at a vertex.
 

@@ -154,9 +154,6 @@ class PrivateCSPResult(Labels):
         return {"variable": tuple(self.assignment), "label": tuple(self.assignment.values())}
 
 
-# --- igraph -----------------------------------------------------------------------------------------------------------
-
-
 def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
     """The keys with each value, these sorted by their texts."""
     labels = sorted(set(assignment.values()), key=repr)

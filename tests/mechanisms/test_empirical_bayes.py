@@ -66,9 +66,6 @@ def test_rows_far_from_all_rows_that_the_law_is_fitted_to_stay_where_they_are():
     assert np.abs(means[far, 0] - 500.5).max() < 1.0
 
 
-# --- message passing --------------------------------------------------------------------------------------------------
-
-
 def problem(strength, scales, rng, n=1200):
     """A matrix of rank one between two communities, with noise of a variance profile; its space, and the noisy one."""
     truth = rng.choice([-1.0, 1.0], n) / np.sqrt(n)

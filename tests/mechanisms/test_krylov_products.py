@@ -32,9 +32,6 @@ def above_bulk(n, rank, gap, ratio, seed, m=None):
     return (A + A.T) / 2 if m is None else A, U, V
 
 
-# --- the number of products follows the spectrum ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rank", "ratio", "most"), [(1, 1, 0.03), (1, 2, 0.02), (1, 10, 0.01), (2, 4, 0.02), (3, 30, 0.04)]
 )
@@ -93,9 +90,6 @@ def test_a_step_gets_what_the_longest_row_of_its_own_basis_asks_for():
     assert max(line.sensitivity for line in private.entries) > 0.4
 
 
-# --- how good a result says that it is -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [(300, None), (150, 400)])
 @pytest.mark.parametrize(("rank", "ratio", "gap"), [(1, 1, 250.0), (1, 3, 250.0), (3, 2, 250.0), (2, 1, 90.0)])
 def test_the_estimated_sine_is_the_sine_where_vectors_converge(shape, rank, ratio, gap):
@@ -116,6 +110,3 @@ def test_what_is_all_noise_says_so_in_the_repr(function, mechanism):
     assert found.estimated_sine > 0.9
     assert not found.converged
     assert "converged=False" in repr(found)
-
-
-# --- post-processing -------------------------------------------------------------------------------------------------

@@ -30,9 +30,6 @@ def sides(Z):
     return np.maximum(values, 0).sum(axis=-1), np.maximum(-values, 0).sum(axis=-1)
 
 
-# --- both --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("law", [NUCLEAR, LARGER_TRACE])
 def test_for_one_dimension_the_noise_is_laplace(law):
     for sampler in (law.difference, law.laplace, law.laplace_markov):
@@ -52,9 +49,6 @@ def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(law, d)
         lambda Z: np.linalg.norm(Z, axis=(1, 2)),
     ):
         assert stats.ks_2samp(statistic(exact), statistic(chain)).pvalue > LEVEL
-
-
-# --- nuclear norm ------------------------------------------------------------------------------------------------
 
 
 @njit
@@ -206,9 +200,6 @@ def test_the_likelihood_ratio_of_the_wishart_difference_never_exceeds_epsilon():
     assert largest > 0.6
 
 
-# --- replaced records --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("d", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_norm_of_replacement_laplace_noise_is_gamma(d):
     norms = np.maximum(*sides(draws(LARGER_TRACE.laplace, d, 2.0, 3000, seed=1)))
@@ -233,9 +224,6 @@ def test_the_tied_pair_has_the_joint_law_of_its_proof(d):
     shares = W[:, 0, 0] / np.trace(W, axis1=1, axis2=2)
     if d > 1:
         assert stats.ks_2samp(pairs[:, 0, 0, 0] / traces[:, 0], shares).pvalue > LEVEL
-
-
-# --- privacy -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -76,6 +76,3 @@ def test_a_symmetric_matrix_can_be_released_with_pure_privacy():
     assert (entry.epsilon, entry.scale) == (2.0, pytest.approx(0.25, rel=1e-6))
     with pytest.raises(InvalidParameterError, match="square"):
         private_symmetric_matrix(np.zeros((2, 3)), sensitivity=1.0, epsilon=1.0)
-
-
-# --- a statistical audit, and the mutant that it must catch ----------------------------------------------------

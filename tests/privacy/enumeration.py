@@ -169,8 +169,6 @@ def pairs_of(weights: np.ndarray, w: float) -> Iterator[Pairs]:
             yield Pairs(target, source, w)
 
 
-# --- ratios on spectra -----------------------------------------------------------------------------------------
-
 Ratios = Iterator[tuple[str, np.ndarray]]
 
 
@@ -338,9 +336,6 @@ def whole_spectra(pairs: Pairs) -> Ratios:
 def _plain(weights: np.ndarray, matrix: str) -> np.ndarray:
     degrees = weights.sum(axis=2)
     return weights if matrix == "adjacency" else degrees[:, :, None] * np.eye(weights.shape[1]) - weights
-
-
-# --- ratios against adversarial vectors ------------------------------------------------------------------------
 
 
 def worst_product(E: np.ndarray, radii: np.ndarray, rng: np.random.Generator, rank: int = 3) -> float:

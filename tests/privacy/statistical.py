@@ -167,8 +167,6 @@ def audit(entry: Entry, runs: int, *, seed: int = 0, seconds: float = np.inf) ->
     return Finding(entry.label, share, report.mu, found, gdp_epsilon(found, 1e-6), len(first))
 
 
-# --- the written report ----------------------------------------------------------------------------------------
-
 HEADER = """\
 | function | runs | share of the budget on the worst pair | promised mu (or epsilon) | found | epsilon found |
 | --- | --- | --- | --- | --- | --- |"""

@@ -203,8 +203,6 @@ def test_a_planted_fault_is_found_and_gone_afterwards():
     assert attack_under(None, "private_degrees", trials=60, stop=False).lines[name].ratio <= 1 + SLACK
 
 
-# --- the bounds by themselves ----------------------------------------------------------------------------------------
-
 TARGETS = {target.name: target for target in bound_targets()}
 #: Trials that take about a second.
 TRIALS = {

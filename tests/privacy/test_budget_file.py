@@ -165,9 +165,6 @@ def test_readers_find_what_was_changed_while_the_triggers_were_away(path, change
             use()
 
 
-# --- files that go away and come back ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("mode", [0o644, 0o600])
 def test_an_empty_file_is_no_fresh_budget(path, mode):
     """Neither where there never was one, nor in the place of one that was charged."""
@@ -254,9 +251,6 @@ def test_the_faster_of_two_makers_wins(path, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
-# --- files that are no budget ------------------------------------------------------------------------------------
-
-
 def test_a_file_that_is_not_there_is_only_made_with_an_epsilon(path):
     with pytest.raises(InvalidParameterError, match="no budget file"):
         FileAccountant(path)
@@ -306,9 +300,6 @@ def test_a_file_that_stays_locked_is_an_error_not_a_release(path, monkeypatch):
     assert accountant.spent.epsilon == 0
 
 
-# --- other processes ---------------------------------------------------------------------------------------------
-
-
 def test_an_accountant_is_pickled_as_its_path(path):
     accountant = FileAccountant(path, epsilon=1.0)
     spend(pickle.loads(pickle.dumps(accountant)), 0.25)
@@ -337,9 +328,6 @@ def test_a_process_that_is_started_inside_a_block_spends_nothing_silently(path):
         assert child(path) == ""
     assert accountant.spent.epsilon == 0.5
     assert child() == ""
-
-
-# --- the command line --------------------------------------------------------------------------------------------
 
 
 def test_runs_of_the_command_line_share_a_budget(path, tmp_path, capsys):

@@ -44,9 +44,6 @@ class Scripted:
         return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype) if size else self.words.pop(0)
 
 
-# --- coins -----------------------------------------------------------------------------------------------------
-
-
 @each("x", [0, 1, ONE // 3, ONE - 1, ONE, 2 * ONE, 2 * ONE + 12345, 5 * ONE + ONE // 2], parts=2)
 def test_a_coin_succeeds_with_probability_exp_of_minus_x(x):
     successes = int(exponential_coins(np.full(DRAWS, x), rng(x % 1000)).sum())
@@ -97,9 +94,6 @@ def test_the_term_of_a_ladder_is_that_of_exact_arithmetic_however_near_a_jump_it
                 term = exact_sampling._term(widths, exponent, script)
                 low, high = uniform(word, 64, further, script)
                 assert term == sum(end / ends[-1] <= low for end in ends) == sum(end / ends[-1] < high for end in ends)
-
-
-# --- whole parts of exponential variables -------------------------------------------------------------------------
 
 
 @each(
@@ -155,9 +149,6 @@ def test_logarithms_are_as_good_as_is_assumed():
     assert np.all(np.abs(np.log(values) - exact) <= 2.0**-48 * np.abs(exact) * 1.001)
 
 
-# --- discrete Laplace noise --------------------------------------------------------------------------------------
-
-
 @each("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE], parts=2)
 def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
     used = []
@@ -166,9 +157,6 @@ def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypa
     [rate] = used
     assert rate <= 1 / Fraction(scale)
     assert scale < 1e-6 or rate >= (1 - Fraction(1, 1024)) / Fraction(scale)
-
-
-# --- discrete Gaussian noise --------------------------------------------------------------------------------------
 
 
 @each("scale", [1e-300, 0.01, 0.5, 1.0, 3.7, 1e3, 2.0**17 * 1.2345, 2.0**46], parts=2)
@@ -198,9 +186,6 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
     assert min(exponents) >= 0, "a probability"
 
 
-# --- the probability of a flip ---------------------------------------------------------------------------------
-
-
 @each("epsilon", [1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 27.0, 28.0, 36.0, 50.0, 700.0, 1e4], parts=2)
 def test_neither_answer_is_e_to_the_epsilon_times_as_likely_as_the_other(epsilon):
     with mpmath.workdps(60):
@@ -210,9 +195,6 @@ def test_neither_answer_is_e_to_the_epsilon_times_as_likely_as_the_other(epsilon
         least = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
         assert flip - least <= mpmath.mpf(4) / ONE, "more is flipped than privacy needs"
         assert flip_probability(flip_exponent(epsilon)) == pytest.approx(float(flip), rel=1e-14)
-
-
-# --- subsets ---------------------------------------------------------------------------------------------------
 
 
 @each("epsilon", [0.3, 1.0, 3.0], parts=2)
@@ -254,9 +236,6 @@ def test_gaps_are_geometric_at_the_seams_between_batches_too():
 
 def test_either_answer_stays_possible_when_a_double_cannot_tell_the_probability_from_one():
     assert flip_probability(flip_exponent(500.0)) > 0
-
-
-# --- randomised response and the best of many --------------------------------------------------------------------
 
 
 @each("share, seed", list(itertools.product([0.0, 0.3, 1.0], [None, 20240229])), parts=2)

@@ -212,8 +212,6 @@ def test_the_spectral_norm_is_underestimated_no_oftener_than_its_delta_share(pla
     assert all(at_most(wrong[name], shares[name]) for name in wrong)
 
 
-# --- none is left out -------------------------------------------------------------------------------------------------
-
 #: (module, name of an event) -> where its failures are counted.
 COUNTED = {
     ("releases/subgraphs.py", "{}, width {} below its bound"): local_bound_failures,
@@ -248,9 +246,6 @@ def test_every_event_that_the_package_enters_is_counted():
             ):
                 found.add((path.relative_to(PACKAGE).as_posix(), name_of(node.args[0])))
     assert found == COUNTED.keys()
-
-
-# --- the mutants: without the slack the same counts accuse ------------------------------------------------------
 
 
 @pytest.fixture

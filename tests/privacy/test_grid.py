@@ -41,9 +41,6 @@ def nearest_double(exact):
         return np.finfo(float).max * (1 if exact > 0 else -1)
 
 
-# --- the sum ---------------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=300, deadline=None)
 @given(FINITE, STEPS)
 def test_a_number_is_the_sum_of_its_grid_point_and_of_what_is_left(value, step):
@@ -83,9 +80,6 @@ def test_the_multiples_of_a_step_are_within_half_a_step_of_the_exact_sum_of_seve
     assert all((point / Fraction(step)).denominator == 1 for point in points)
     exact = sum(Fraction(float(part[0])) for part in values)
     assert abs(sum(points) - exact) <= Fraction(step) / 2
-
-
-# --- the laws --------------------------------------------------------------------------------------------------------
 
 
 def laplace_of(x, scale, points):
@@ -128,9 +122,6 @@ def test_what_is_left_of_several_arrays_is_rounded_at_random_to_the_points_besid
     released = source.laplace_on_grid(parts, 2.0**-60, 1.0) / step
     assert set(released) == {1.0, 2.0}
     assert abs(np.mean(released) - 1.75) < 6 * math.sqrt(0.75 * 0.25 / released.size)
-
-
-# --- noise that is wide beside the grid of the data ----------------------------------------------------------------
 
 
 def odd_share(release, weight, unit):
@@ -196,9 +187,6 @@ def test_noise_that_cannot_be_drawn_exactly_is_refused_by_public_numbers_alone()
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         ledger.gaussian_on_grid("a number", sensitivity=1.0, mu=1e-14, count=1)
     assert not ledger.entries
-
-
-# --- data that are large beside their noise ------------------------------------------------------------------------
 
 
 def test_entries_of_any_size_are_released_with_their_noise():

@@ -62,9 +62,6 @@ def test_every_exported_name_that_promises_privacy_is_a_function_that_spends_a_b
     assert {name for name in dpgraph.__all__ if name.startswith("private_")} <= set(FUNCTIONS)
 
 
-# --- signatures ------------------------------------------------------------------------------------------------
-
-
 @each("name", sorted(FUNCTIONS), parts=1)
 def test_privacy_arguments_are_keyword_only_and_nothing_has_a_data_driven_default(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters
@@ -83,9 +80,6 @@ def test_the_documentation_states_the_guarantee(name):
     text = inspect.getdoc(FUNCTIONS[name])
     for part in ("Parameters", "Returns", "Raises", "*Guarantee.*", "References", ">>>"):
         assert part in text, f"the docstring of {name} lacks {part}"
-
-
-# --- the budget ------------------------------------------------------------------------------------------------
 
 
 @EACH
@@ -148,9 +142,6 @@ def refuses_zero(entry, data, accountant):
     return False
 
 
-# --- randomness ------------------------------------------------------------------------------------------------
-
-
 @EACH
 def test_without_a_seed_the_noise_is_fresh_and_the_result_is_not_marked(entry):
     data = some_input(entry.label)[1]
@@ -176,9 +167,6 @@ def is_same(first, second):
     except AssertionError:
         return False
     return True
-
-
-# --- what leaves -----------------------------------------------------------------------------------------------
 
 
 @EACH

@@ -50,9 +50,6 @@ def key_of(source):
     return tuple(int(word) for word in source.generator.bit_generator.state["state"]["keysetup"])
 
 
-# --- which generator -------------------------------------------------------------------------------------------
-
-
 def test_the_default_generator_is_chacha20_with_a_fresh_key_of_256_bits(monkeypatch):
     asked = []
     monkeypatch.setattr(secrets, "randbits", lambda bits: asked.append(bits) or (1 << 255) + 12345)
@@ -126,9 +123,6 @@ def test_a_source_cannot_be_duplicated(duplicate, rng):
         duplicate(noise_source(rng))
 
 
-# --- forks and substreams --------------------------------------------------------------------------------------
-
-
 def _draw(source, queue):
     values = np.zeros(4)
     laplace = source.laplace_on_grid(values, 1.0, 1e6)
@@ -190,9 +184,6 @@ def test_laplace_numbers_that_are_drawn_ahead_have_their_law():
     masses = np.exp(-np.abs(np.arange(-200, 201)) / scale)
     masses = np.bincount(np.clip(np.arange(-200, 201), -6, 6) + 6, weights=masses / masses.sum())
     assert stats.chisquare(counts, DRAWS * masses).pvalue > REJECT
-
-
-# --- laws ------------------------------------------------------------------------------------------------------
 
 
 def assert_law(sample, cdf):
@@ -267,9 +258,6 @@ def test_gaussian_noise_on_the_grid_is_a_rounded_gaussian(rng, scale):
     support = np.arange(-int(12 * scale + 3), int(12 * scale + 3) + 1)
     masses = stats.norm.cdf((support + 0.5) / scale) - stats.norm.cdf((support - 0.5) / scale)
     assert_discrete_law(released, masses, support)
-
-
-# --- the grid --------------------------------------------------------------------------------------------------
 
 
 @SOURCES

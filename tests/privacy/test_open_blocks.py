@@ -38,9 +38,6 @@ def score(estimator, X, y=None):
     return estimator.privacy_.epsilon
 
 
-# --- workers that were there before --------------------------------------------------------------------------------
-
-
 @pytest.fixture(
     params=["fork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("spawn", "forkserver", "loky"))]
 )
@@ -159,9 +156,6 @@ def test_a_block_that_opens_while_the_last_one_closes_keeps_its_mark(monkeypatch
     thread.join()
     assert marks == [(str(os.getpid()), True)]
     assert ambient_accountant() is None
-
-
-# --- estimators ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)

@@ -81,9 +81,6 @@ RUNS = {"threads": (in_threads, threading.Barrier), "processes": (in_processes, 
 BOTH = pytest.mark.parametrize("where", RUNS)
 
 
-# --- in memory -----------------------------------------------------------------------------------------------------
-
-
 def test_two_threads_that_meet_inside_the_accountant_spend_once(meet):
     accountant = PrivacyAccountant(epsilon=1.0)
     meet(threading.Barrier(2))
@@ -102,9 +99,6 @@ def test_the_race_is_real_without_its_lock_the_budget_is_spent_twice(meet):
     accountant._lock = contextlib.nullcontext()
     meet(threading.Barrier(2))
     assert in_threads(lambda: outcome(accountant)) == ["spent", "spent"]
-
-
-# --- in a file -----------------------------------------------------------------------------------------------------
 
 
 @BOTH

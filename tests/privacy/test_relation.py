@@ -49,9 +49,6 @@ def array(payer, sensitivity=1.0, adjacency=None):
     return dpgraph.perturb_and_project(np.ones(3), Box(0.0, 1.0), **BUDGET, **options)
 
 
-# --- who may share -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
 def test_a_covariance_marginals_and_counts_of_the_same_records_share_an_accountant(adjacency):
     payer = accountant()
@@ -130,9 +127,6 @@ def test_calls_that_protect_different_things_share_none(first, second):
     assert payer.report() == before
 
 
-# --- what callers may state ----------------------------------------------------------------------------------------
-
-
 def test_a_relation_in_words_is_shared_by_calls_of_several_sensitivities():
     payer = accountant()
     array(payer, 1.0, "one day of traffic")
@@ -166,9 +160,6 @@ def test_a_relation_is_words_or_a_relation(wrong):
     with pytest.raises(InvalidParameterError, match="adjacency must be a string"):
         array(payer, 1.0, wrong)
     assert payer.spent == (0.0, 0.0)
-
-
-# --- files ---------------------------------------------------------------------------------------------------------
 
 
 def test_pickled_reports_keep_the_relation_and_older_ones_are_read():

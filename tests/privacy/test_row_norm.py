@@ -50,9 +50,6 @@ def cells(rows, ball):
     return list(map(tuple, (rows - rows[:, :1] if ball.shifts else rows).tolist()))
 
 
-# --- the balls --------------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(BODIES), st.integers(0, 10_000), st.floats(-5, 5))
 def test_the_size_is_a_norm_up_to_constants_and_the_least_over_them(ball, seed, constant):
@@ -96,9 +93,6 @@ def test_moments_are_those_of_points_that_are_drawn_and_alike_in_all_directions(
     squares = np.sum(rows**2, axis=1) / (ball.columns - ball.shifts)
     assert abs(squares.mean() - ball.moment()) < 5 * squares.std() / math.sqrt(draws) + 1e-8
     assert np.ptp(np.mean(rows**2, axis=0)) < 0.1 * ball.moment()
-
-
-# --- the law of all queries -------------------------------------------------------------------------------------------
 
 
 LAWS = [
@@ -220,9 +214,6 @@ def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, uni
     assert bound < 3.0 * (1 + 1e-4 * max(1.0, 1 / epsilon))
 
 
-# --- a release up to a constant ---------------------------------------------------------------------------------------
-
-
 @each("size", [1.0, 2.0**60], parts=2)
 def test_what_is_released_up_to_a_constant_does_not_change_with_it(size):
     """Also where numbers are so large that a double skips points of the grid: differences are rounded once."""
@@ -235,9 +226,6 @@ def test_what_is_released_up_to_a_constant_does_not_change_with_it(size):
     assert np.array_equal(released, source.on_grid_up_to_constants(values, unit, noise + 17.0))
     assert np.array_equal(released, source.on_grid_up_to_constants(values + size, unit, noise))
     assert released[:, 1] == pytest.approx((values[:, 1] - values[:, 0]) + (noise[:, 1] - noise[:, 0]) * unit)
-
-
-# --- what an edge costs -----------------------------------------------------------------------------------------------
 
 
 def cost(ball, moved):
@@ -362,6 +350,3 @@ def test_the_range_of_a_row_of_a_constraint_problem_moves_by_two_weights_at_most
         x = np.eye(q)[random.integers(q)] if random.random() < 0.5 else random.dirichlet(np.ones(q))
         worst = max(worst, float(Range(q).size((after - before) @ x)))
     assert 0.999 < worst / sensitivity.constraint_rows_range(w) <= 1 + 1e-12
-
-
-# --- noise for whole rows ---------------------------------------------------------------------------------------------

@@ -47,9 +47,6 @@ def test_the_attack_the_difference_of_two_releases_with_one_seed_is_the_edge():
     assert np.array_equal(degrees(None, 0, more) - degrees(None, 0), [1, 0, 0, 0, 1])
 
 
-# --- under one accountant ------------------------------------------------------------------------------------------
-
-
 def default(seed):
     return np.random.default_rng(seed)
 
@@ -176,9 +173,6 @@ def test_a_forked_child_has_a_copy_of_the_generator(tmp_path):
     child.join()
 
 
-# --- the doors -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("make", [lambda: np.random.RandomState(5), lambda: default(5)])
 def test_an_estimator_with_a_state_of_its_own_is_fitted_again(make, accountant):
     estimator = PrivatePCA(epsilon=1.0, accountant=accountant, random_state=make())
@@ -221,9 +215,6 @@ def test_the_command_line_refuses_the_second_use_of_a_seed(tmp_path, capsys):
     assert FileAccountant(path).spent.epsilon == 2.0
 
 
-# --- without an accountant: one warning a process ------------------------------------------------------------------
-
-
 @pytest.fixture
 def unwarned(monkeypatch):
     monkeypatch.setattr(streams, "_warned", False)
@@ -255,9 +246,6 @@ def test_where_warnings_are_errors_the_warning_comes_before_the_debit(unwarned):
         assert accountant.spent.epsilon == 0.0
         degrees(accountant, 5)  # it has been said
     assert accountant.spent.epsilon == 1.0
-
-
-# --- what is compared ----------------------------------------------------------------------------------------------
 
 
 def test_a_generator_that_tells_no_seed_is_known_by_its_state():

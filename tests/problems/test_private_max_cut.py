@@ -30,9 +30,6 @@ def real(graphs_dir, name):
     return dpgraph.datasets.load(name, data_dir=graphs_dir, download=False)
 
 
-# --- utility (issue table; the slow version has five runs of every line)
-
-
 @each(
     "degree, mechanism, epsilon, least",
     [
@@ -96,9 +93,6 @@ def test_the_private_upper_bound_is_reported_for_matrix_mechanisms_only():
     assert bounded.upper_bound > 0
 
 
-# --- vertices and labels
-
-
 def test_weighted_graphs_need_a_public_bound_and_scale_with_it():
     G = nx.Graph()
     G.add_weighted_edges_from([(0, 1, 0.5), (1, 2, 0.25)])
@@ -107,9 +101,6 @@ def test_weighted_graphs_need_a_public_bound_and_scale_with_it():
     one = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, weight="weight", max_weight=1.0, rng=0)
     two = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, weight="weight", max_weight=2.0, rng=0)
     assert two.estimated_value_std == pytest.approx(2 * one.estimated_value_std, rel=1e-6)
-
-
-# --- bad input, halting, budget
 
 
 def test_a_halt_reports_the_spending_and_a_fallback_is_independent_of_the_data():

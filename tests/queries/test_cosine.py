@@ -28,9 +28,6 @@ def rows_of_kind(kind, n, rng):
     return rng.gamma(0.5, size=(n, 6))
 
 
-# --- what is released ------------------------------------------------------------------------------------------
-
-
 def test_rows_are_normalised_and_zero_rows_stay_zero():
     V = np.array([[3.0, 4.0], [0.0, 0.0], [-6.0, -8.0]])
     expected = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
@@ -91,9 +88,6 @@ def test_averaging_says_converged_when_the_returned_matrix_is_positive_semidefin
     assert seen == {True, False}
 
 
-# --- sensitivities ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_replacing_one_row_moves_the_gram_matrix_by_at_most_the_bound_which_is_attained(nonnegative):
     rng, largest = np.random.default_rng(0), 0.0
@@ -123,9 +117,6 @@ def test_flipping_signs_moves_the_gram_matrix_by_at_most_the_bound_for_every_cho
                 ratios[flips] = max(ratios[flips], gram_change(V, V * np.reshape(flipped, (n, m))) / bound)
     assert max(ratios.values()) <= 1 + 1e-12
     assert ratios[1] == pytest.approx(1.0)
-
-
-# --- the error of Theorem 2.1 ----------------------------------------------------------------------------------
 
 
 @cache

@@ -36,17 +36,11 @@ def errors(X, truth, seeds, **options):
     return [np.linalg.norm(private_covariance(X, rng=seed, **options).matrix - truth) for seed in seeds]
 
 
-# --- inputs ---------------------------------------------------------------------------------------------------------
-
-
 def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
     rows = short_rows([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]], 1.0)
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
     assert short_rows([[3.0, 4.0]], 10.0) == pytest.approx(np.array([[0.3, 0.4]]))
     assert short_rows([[3e200, 4e200]], 1e-100) == pytest.approx(np.array([[0.6, 0.8]]))
-
-
-# --- the ledger ------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -80,9 +74,6 @@ def test_a_markov_chain_is_labelled_as_approximate_everywhere():
     assert "approximate" in private.privacy.entries[-1].mechanism
 
 
-# --- the released matrix ---------------------------------------------------------------------------------------
-
-
 @each("centered", [False, True], parts=2)
 def test_the_projected_release_is_positive_semidefinite_with_bounded_trace(centered):
     private = private_covariance(records(80, 6), epsilon=0.5, centered=centered, rng=0)
@@ -114,9 +105,6 @@ def test_the_centred_version_finds_covariance_and_mean(adjacency):
         assert half.mean == pytest.approx(X[:20_000].mean(axis=0), abs=4e-3)
 
 
-# --- shrinkage ---------------------------------------------------------------------------------------------------
-
-
 @each("options", [{}, {"delta": 1e-6}], parts=2)
 def test_shrinkage_errs_less_than_the_projection_with_the_public_or_with_twice_the_trace(options):
     # With trace 0.9 the public bound is nearly the true one, and little noise is left to shrink.
@@ -129,9 +117,6 @@ def test_shrinkage_errs_less_than_the_projection_with_the_public_or_with_twice_t
             assert shrunk < factor * np.mean(projected)
 
 
-# --- Theorems 1.1 and 1.2 --------------------------------------------------------------------------------------
-
-
 def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theorem_1_2():
     for d, n, trace in ((20, 60, 0.5), (20, 200, 0.1), (40, 200, 0.3)):
         X = records(n, d, trace=trace)
@@ -140,12 +125,6 @@ def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theor
         bound = min(d**1.5 / n, np.sqrt(d * trace / n) + np.sqrt(d * np.log(d)) / n)
         assert projected < raw / 2
         assert projected < 2 * bound
-
-
-# --- statistical audits, and the mutants that they must catch --------------------------------------------------
-
-
-# --- exact sums ------------------------------------------------------------------------------------------------------
 
 
 def recorded_moments(monkeypatch, X, **options):

@@ -12,8 +12,6 @@ from dpgraph.problems.records.covariance_noise import noise_of, quietest
 from dpgraph.releases.records.moments import SecondMoments
 from tests.privacy.replay import larger_trace
 
-# --- sensitivities ---------------------------------------------------------------------------------------------
-
 
 def nuclear(E):
     return np.abs(np.linalg.eigvalsh(E)).sum()
@@ -50,9 +48,6 @@ def test_the_constant_coordinate_of_the_centred_version_does_not_raise_the_sensi
         assert np.linalg.norm(u) <= 1 + 1e-12
         largest = max(largest, norm(np.outer(u, u) - np.outer(v, v)))
     assert 0.9 * bound < largest <= bound + 1e-12
-
-
-# --- the choice of the noise -----------------------------------------------------------------------------------
 
 
 def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_unspent():

@@ -33,9 +33,6 @@ def rmse(answers, truth):
     return float(np.sqrt(np.mean((answers - truth) ** 2)))
 
 
-# --- privacy ---------------------------------------------------------------------------------------------------
-
-
 def shares_of(A, x, others, adjacency, **options):
     """Parts of the ledger line that one record more of each type takes, or one in place of the `others`."""
     for i, j in itertools.product(range(len(x)), others if adjacency == "replace" else [0]):
@@ -110,9 +107,6 @@ def test_the_noise_has_the_covariance_that_the_result_states():
         errors = np.array([result.answers - A @ x for result in results])
         assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.25)
         assert np.sqrt(np.mean(errors**2)) == pytest.approx(results[0].expected_rmse, rel=0.1)
-
-
-# --- accuracy --------------------------------------------------------------------------------------------------
 
 
 @each("sparse, mechanism", list(itertools.product([True, False, "auto"], MECHANISMS)), parts=2)
@@ -195,9 +189,6 @@ def test_the_nearest_answers_of_a_data_set_satisfy_the_optimality_conditions():
         assert np.max((y - z) @ (vertices - z[:, None])) < 1e-6
     inside = columns @ np.full(30, 0.1)
     assert np.allclose(project_histogram_answers(inside, columns, 7.0, exactly=False), inside)
-
-
-# --- inputs ----------------------------------------------------------------------------------------------------
 
 
 def test_a_large_sparse_matrix_is_never_made_dense():

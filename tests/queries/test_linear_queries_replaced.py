@@ -33,9 +33,6 @@ def rmse(answers, truth):
     return float(np.sqrt(np.mean((answers - truth) ** 2)))
 
 
-# --- the sensitivity ---------------------------------------------------------------------------------------------
-
-
 @each("seed", range(4), parts=2)
 def test_every_replacement_moves_the_encoded_histogram_by_the_diameter_at_most_and_some_by_all_of_it(seed):
     rng = np.random.default_rng(seed)
@@ -78,9 +75,6 @@ def test_large_matrices_have_a_bound_between_the_diameter_and_the_old_charge(mon
     assert column_diameter(QueryMatrix(signed)) < 1.4 * longest_difference(signed)
 
 
-# --- less noise --------------------------------------------------------------------------------------------------
-
-
 @each("seed", range(2), parts=2)
 def test_the_factorization_for_differences_agrees_with_cvxpy(seed):
     import cvxpy as cp
@@ -112,9 +106,6 @@ def test_equal_columns_leave_nothing_to_protect_and_no_error(mechanism):
         result = private_linear_queries(A, x, mechanism=mechanism, adjacency="replace", rng=0, **BUDGET)
         assert result.answers == pytest.approx(A @ x, rel=1e-6)
         assert result.privacy.entries[0].scale > 0
-
-
-# --- the number of records ---------------------------------------------------------------------------------------
 
 
 @each("sparse, adjacency", list(itertools.product(["auto", True], ["replace", "add-remove"])), parts=2)
@@ -165,9 +156,6 @@ def test_more_records_than_floating_point_counts_are_refused_rather_than_clipped
     with pytest.raises(InvalidParameterError, match=r"2\*\*52"):
         private_linear_queries(np.ones((1, 2)), x, adjacency="replace", accountant=accountant, **BUDGET)
     assert accountant.spent.epsilon == pytest.approx(1.0)  # neighbours are refused alike: their number is the same
-
-
-# --- what floating point cannot shape ----------------------------------------------------------------------------
 
 
 def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechanism_and_auto_takes_another():

@@ -43,9 +43,6 @@ def table_rmse(result, data):
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-# --- privacy ---------------------------------------------------------------------------------------------------
-
-
 def test_without_delta_the_release_is_pure_and_with_it_where_laplace_noise_is_smaller():
     few, many = clustered(4, 50), clustered(12, 50)
     for options in ({}, {"sparsity": 2}, {"adjacency": "add-remove"}):
@@ -56,9 +53,6 @@ def test_without_delta_the_release_is_pure_and_with_it_where_laplace_noise_is_sm
         data = clustered(n, 50)
         pure = private_marginals(data, k, epsilon=1.0, rng=0).expected_rmse
         assert private_marginals(data, k, rng=0, **BUDGET).expected_rmse <= pure
-
-
-# --- tables ----------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -176,9 +170,6 @@ def test_polars_frames_are_read_and_only_declared_categories_are_believed():
         private_marginals(pl.DataFrame({"a": [0, None, 1]}), 1, rng=3, **BUDGET)
 
 
-# --- accuracy --------------------------------------------------------------------------------------------------
-
-
 @each("k, N, factor", [(2, 100, 2.0), (3, 300, 3.0), (4, 300, 5.0)], parts=2)
 def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, factor):
     data = clustered(12, N)
@@ -187,9 +178,6 @@ def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, fa
         result = private_marginals(data, k, rng=seed, **BUDGET)
         ratios.append((result.expected_rmse / table_rmse(result, data)) ** 2)
     assert np.mean(ratios) > factor
-
-
-# --- inputs ----------------------------------------------------------------------------------------------------
 
 
 MISSING = [["f", None], ["f", np.nan], [pd.NA, "f"], [pd.NaT, "f"]]

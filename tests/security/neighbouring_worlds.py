@@ -95,9 +95,6 @@ class Worlds:
     refused: bool = False
 
 
-# --- arrays ----------------------------------------------------------------------------------------------------------
-
-
 def array_worlds(V: np.ndarray) -> Iterator[Worlds]:
     """Containers of the numbers V, in which one entry, or one row, is odd: not in the first row of a list."""
     yield from _float_arrays(V)
@@ -175,9 +172,6 @@ def _sparse_arrays(V: np.ndarray) -> Iterator[Worlds]:
     yield Worlds("csr, masked", masked, masked, refused=True)
 
 
-# --- graphs ----------------------------------------------------------------------------------------------------------
-
-
 def graph_worlds(graph: nx.Graph, weighted: dict[str, Any]) -> Iterator[Worlds]:
     """Graphs of all kinds, in which one edge is odd; `weighted` are the arguments by which weights count."""
     G = nx.Graph()
@@ -249,9 +243,6 @@ def _matrices(A: np.ndarray) -> Iterator[Worlds]:
     lopsided[0, -1] += 0.25
     yield Worlds("matrix, not symmetric", lopsided, A)
     yield Worlds("matrix, loop", A + np.diag([7731977.0] + [0.0] * (len(A) - 1)), A)
-
-
-# --- what is seen ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

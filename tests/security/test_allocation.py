@@ -192,8 +192,6 @@ def test_a_whole_spectrum_is_refused_before_the_debit(spectrum, monkeypatch):
     assert accountant.spent.epsilon == accountant.spent.delta == 0
 
 
-# --- what is listed is what is taken ------------------------------------------------------------------------------
-
 RNG = np.random.default_rng(0)
 NOISE = {"epsilon": 1.0, "rng": 0}
 SPARSE = nx.to_scipy_sparse_array(nx.fast_gnp_random_graph(3000, 0.003, seed=1), format="csr")
@@ -251,9 +249,6 @@ def test_a_small_budget_pays_for_few_products_and_needs_memory_for_few(monkeypat
         products(50_000, 16.0)
 
 
-# --- private sizes do not decide ------------------------------------------------------------------------------------
-
-
 def test_the_number_of_edges_never_decides(monkeypatch):
     monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
     complete = sparse.csr_array(1 - np.eye(1500))  # takes 27 MB
@@ -297,9 +292,6 @@ def test_answers_are_not_chosen_where_they_do_not_fit(monkeypatch):
     assert accountant.spent.epsilon == 0
 
 
-# --- the limit ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "limit"),
     [("1000", 1000), ("8GiB", 2**33), ("0.5 GiB", 2**29), ("500MB", 5e8), ("2KiB", 2048), ("1TB", 1e12)],
@@ -322,9 +314,6 @@ def test_the_refusal_lists_what_would_be_allocated(monkeypatch):
     monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
     with pytest.raises(InvalidParameterError, match=r"a thing would take about 3 MiB .*first 1 MiB, second 2 MiB"):
         check_memory("a thing", first=(2**17,), second=(2, 2**17))
-
-
-# --- budgets ----------------------------------------------------------------------------------------------------------
 
 
 SMALLEST = [(1e-100, 1e-300), (1e-8, 1e-300), (1e300, 1e-300)]

@@ -100,9 +100,6 @@ def test_a_result_whose_checksums_are_right_loads_or_is_refused(saved, times, tm
                 continue
 
 
-# --- more than there is ------------------------------------------------------------------------------------------
-
-
 def peak_of(refused, error, match):
     """Bytes that are taken until a call is refused."""
     tracemalloc.start()

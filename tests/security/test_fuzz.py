@@ -103,9 +103,6 @@ def test_any_array_is_read_or_refused(rows, columns, dtype, random):
         assert graph.adjacency.shape == (rows, rows)
 
 
-# --- gigantic and adversarial files ------------------------------------------------------------------------------
-
-
 def peak_of(call):
     """Outcome of a call, and the most memory (bytes) that it held at one time."""
     tracemalloc.start()

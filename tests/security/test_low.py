@@ -22,9 +22,6 @@ PATH = nx.path_graph(30)
 TINY = np.longdouble("1e-400")  # its float is 0
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(TINY == 0, reason="long doubles are doubles here")
 @each(
     "mechanism, delta",
@@ -43,8 +40,6 @@ def test_a_long_double_is_spent_as_the_double_next_to_it():
     assert report.delta == 1e-6
     assert type(report.delta) is float
 
-
-# --- tables of edges --------------------------------------------------------------------------------------------------
 
 CALLS = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"]})
 LISTS = pd.DataFrame({"a": [[1], [2]], "b": [[2], [3]]})
@@ -86,8 +81,6 @@ def test_ends_that_are_no_labels_are_not_quoted(nodes):
         edge_frame(LISTS, nodes=nodes, source="a", target="b")
     assert caught.value.__cause__ is None
 
-
-# --- files ------------------------------------------------------------------------------------------------------------
 
 FORMULAS = ("=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\rx", "'=1+1", "=")
 

@@ -46,9 +46,6 @@ def graph(tmp_path):
     return path
 
 
-# --- what is there already ---------------------------------------------------------------------------------------
-
-
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -108,9 +105,6 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
     assert path.read_text() == "old"
 
 
-# --- the command line --------------------------------------------------------------------------------------------
-
-
 @each("way, option", list(itertools.product(["itself", "a link to it"], ["--output", "--report"])), parts=2)
 def test_a_command_does_not_write_over_what_it_reads(tmp_path, capsys, graph, option, way):
     target = graph
@@ -151,8 +145,6 @@ def test_a_write_that_the_system_refuses_half_way_leaves_the_old_file(tmp_path, 
     assert (len(table.read_text().splitlines()), report.read_text()) == (34, old)
     assert sorted(tmp_path.iterdir()) == [table, graph, report]
 
-
-# --- streams, as a program has them ------------------------------------------------------------------------------
 
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 
@@ -199,9 +191,6 @@ def test_characters_that_an_encoding_lacks_are_no_reason_to_lose_a_result(tmp_pa
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\udcff.txt: 33 noisy degrees" in done.stdout
-
-
-# --- whatever fails after the debit ------------------------------------------------------------------------------
 
 
 @pytest.fixture

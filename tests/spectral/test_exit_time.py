@@ -122,9 +122,6 @@ def test_steps_and_width_are_one_and_twice_the_shift_and_the_width():
     assert spectra.stability_steps(0.02, 0.01) == pytest.approx(1 + 0.04 + 0.01)
 
 
-# --- mutants -------------------------------------------------------------------------------------------------------
-
-
 def test_mutant_exit_on_65_points_is_caught_by_one_edge(monkeypatch):
     planted.exit_on_65_points(monkeypatch)
     seeds = [227, 248]

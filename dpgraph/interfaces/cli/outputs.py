@@ -36,9 +36,6 @@ class NotTakenError(DPGraphError):
     """Standard output does not take what is written to it."""
 
 
-# --- a result and its outputs --------------------------------------------------------------------------------------
-
-
 def deliver(
     paragraphs: Sequence[Callable[[], str]], outputs: Iterable[Output], printed: Callable[[str], None] | None = None
 ) -> None:
@@ -129,9 +126,6 @@ def _raising(error: Exception) -> Callable[[Path], Any]:
         raise error
 
     return fail
-
-
-# --- streams of the process ----------------------------------------------------------------------------------------
 
 
 @contextmanager

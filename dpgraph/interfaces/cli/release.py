@@ -203,9 +203,6 @@ def _value(name: str, text: str, hint: Any) -> Any:
     raise InvalidParameterError(f"--option {name} must be {' or '.join(expected)}; got {text!r}")
 
 
-# --- files -------------------------------------------------------------------------------------------------------
-
-
 def require_outputs(command: Any) -> None:
     """Refuse the outputs of a command that could not be written or drawn, before any privacy budget is spent."""
     asked = [(one, getattr(command, one.name)) for one in fields(command) if "endings" in one.metadata]

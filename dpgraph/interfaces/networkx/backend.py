@@ -338,9 +338,6 @@ def edge_expansion(
     return _noisy_cut(G, S, T, weight, asked) / smaller
 
 
-# --- nx.community ------------------------------------------------------------------------------------------------
-
-
 def _counted(weight: str | None, asked: Privacy) -> str | None:
     """The weights that count. The default of networkx, "weight", does only where a bound on them is public."""
     return None if weight == "weight" and asked.arguments(weight)["max_weight"] is None else weight

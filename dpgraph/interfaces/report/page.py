@@ -105,9 +105,6 @@ def _style() -> str:
     return resources.files("dpgraph.interfaces.report").joinpath("style.css").read_text(encoding="utf-8")
 
 
-# --- parts of the page -----------------------------------------------------------------------------------------------
-
-
 def _head(report: Report, facts: dict[str, Fact], n: int) -> str:
     privacy, sizes = report.privacy, [len(group) for group in report.communities.communities]
     warn = ""
@@ -329,9 +326,6 @@ def _words(name: str) -> str:
         if re.fullmatch(pattern, name):
             return re.sub(pattern, words, name)
     return name
-
-
-# --- pieces ----------------------------------------------------------------------------------------------------------
 
 
 def _card(fact: Fact, *, bar: bool = False, note: str = "") -> str:

@@ -149,9 +149,6 @@ def private_normalized_adjacency(  # noqa: PLR0913
     return replace(found, privacy=released.privacy)
 
 
-# --- what "auto" takes -----------------------------------------------------------------------------------------------
-
-
 def _choose(facts: EmbeddingFacts) -> str | Undecided:
     EMBEDDINGS[PRODUCTS].check(NoisyPower(), facts)
     return choose_mechanism(facts.n, facts.columns, facts.epsilon, facts.delta, weighted=facts.weighted)

@@ -296,9 +296,6 @@ COVARIANCE = Problem(
 )
 
 
-# --- principal directions of private records (DP-PCA) ----------------------------------------------------------------
-
-
 def leading_components(covariance: PrivateCovariance, ranks: range) -> LeadingEigenvectors:
     """The components that stand out of the noise, or the only rank: post-processing."""
     return leading_eigenvectors(covariance.matrix, covariance.std, ranks, signed=True)

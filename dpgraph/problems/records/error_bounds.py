@@ -119,8 +119,6 @@ def _volume_bound(pivots: FloatArray, epsilon: float, most: int | None) -> float
     return float((np.exp(log_radius) * np.sqrt(k / (k + 2))).max())
 
 
-# --- hereditary discrepancy ------------------------------------------------------------------------------------------
-
 #: Constant of Banaszczyk's theorem: vectors of length at most 1 have a signed sum in 5 K if K has Gaussian measure 1/2.
 _BANASZCZYK = 5.0
 

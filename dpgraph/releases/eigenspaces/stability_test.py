@@ -89,9 +89,6 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
     )
 
 
-# --- planning, from released values ----------------------------------------------------------------------------------
-
-
 def _useless_limit(n: int, mu: float) -> float:
     """Limit on the change of the projector above which noise of GDP parameter mu, of spectral norm 2, hides it."""
     return 2 * mu / math.sqrt(2 * n)
@@ -176,9 +173,6 @@ def _rates(private: SubspaceInput, rank: int, least_gap: float) -> Rates:
         coherence=computed_error(rank, neighbours, least_gap * neighbours.norm),
     )
     return neighbours.rates(tolerances)
-
-
-# --- the test --------------------------------------------------------------------------------------------------------
 
 
 def _state(private: SubspaceInput, pairs: Eigenpairs, U: FloatArray, plan: _Plan) -> SpectralState:

@@ -60,9 +60,6 @@ def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> Floa
     return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
-# --- noise for all noisy queries of a row together -------------------------------------------------------------------
-
-
 def release_repeated_sweeps(
     iteration: Iteration, variances: FloatArray, core: Core, call: Call, *, sweeps: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -106,9 +103,6 @@ def release_repeated_sweeps(
             blocks = [part for part in parts if part.size]
         blocks.reverse()
     return X, known.mean
-
-
-# --- one sweep that reads every edge at one of its ends --------------------------------------------------------------
 
 
 def release_one_sided_sweep(

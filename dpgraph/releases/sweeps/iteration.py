@@ -32,8 +32,6 @@ LARGEST_SCALE = 1e150
 #: At most so many sweeps of a core: with 24 no labels were better.
 _MOST_SWEEPS = 16
 
-# --- what is read ----------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class LabelScores:
@@ -136,9 +134,6 @@ def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
     return Iteration(oracle, Simplex(q, relation))
 
 
-# --- noise of queries -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class QueryLaw:
     """The K-norm mechanism for all queries of a row: its norm, the step of the grid, the sensitivity, the epsilon."""
@@ -159,9 +154,6 @@ def query_law(oracle: FieldOracle, queries: int, epsilon: float) -> QueryLaw:
     norm = RowNorm(queries, oracle.sensitivity.ball)
     step, size, spent = query_grid(oracle.sensitivity.size, oracle.columns, oracle.unit, epsilon)
     return QueryLaw(norm, step, sensitivity.repeated_queries(size), spent)
-
-
-# --- which rows iterate ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

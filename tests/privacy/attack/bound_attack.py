@@ -64,9 +64,6 @@ class BoundTarget:
         return ", ".join(f"{name}={value:g}" for name, value in genome.items() if name != "seed")
 
 
-# --- the weight of a cut ----------------------------------------------------------------------------------------------
-
-
 def _weight(genome: Genome) -> float:
     """A label earns k/256 of the weight of a pair; one pair moves by the largest weight."""
     grid = WeightGrid.of(genome["max weight"])
@@ -80,9 +77,6 @@ def _weight(genome: Genome) -> float:
         weights.release_weight("weight", weight, graph, Call(ledger, noise))  # type: ignore[arg-type]
         handed.append(Fraction(float(seen[0][0])))
     return float((handed[1] - handed[0]) / Fraction(ledger.entries[0].sensitivity))
-
-
-# --- a noisy choice ---------------------------------------------------------------------------------------------------
 
 
 class _Sums(NoiseSource):
@@ -122,9 +116,6 @@ def _choice(genome: Genome) -> float:
     if min(moved) < 0:
         return math.inf  # not in one direction
     return float(max(moved) / Fraction(call.ledger.entries[0].sensitivity))
-
-
-# --- queries of a row -------------------------------------------------------------------------------------------------
 
 
 def _queries(genome: Genome) -> float:
@@ -169,9 +160,6 @@ def _nothing(block: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 def _iterate(rng: np.random.Generator) -> float:
     return float(rng.choice([-1.0, 1.0])) if rng.random() < 0.8 else float(rng.uniform(-1, 1))
-
-
-# --- a good event -----------------------------------------------------------------------------------------------------
 
 
 def _good_event(genome: Genome) -> float:
