@@ -3,8 +3,6 @@
 Variables and alphabet are public, constraints are the data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property

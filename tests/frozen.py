@@ -8,8 +8,6 @@ one sum with fixed weights are kept, of a basis what any basis of its subspace h
 processors change is not recorded.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import hashlib

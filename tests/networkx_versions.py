@@ -5,8 +5,6 @@ whose failures are compared with ``networkx_differences.tsv``. Takes about ten m
 is not on this machine are named and left out. Arguments: the versions to run (default: all).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

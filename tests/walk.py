@@ -3,8 +3,6 @@
 A stranger who wants to know what a private cut does reads these modules, in this order.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable

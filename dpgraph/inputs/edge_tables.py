@@ -3,8 +3,6 @@
 All of this is for the owner: errors and summaries here hold exact numbers of the private table.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Streams of seeded noise, and which have been used: with the same noise, two releases differ by private values."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

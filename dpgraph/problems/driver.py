@@ -5,8 +5,6 @@ the automatic rule, the command line, the tables of the documents and the privac
 steps of a call: check, debit, read, choose, run, report.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import math

@@ -3,8 +3,6 @@
 ``python -m tests.privacy.enumeration`` writes benchmarks/results/sensitivity.md.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

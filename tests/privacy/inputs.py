@@ -4,8 +4,6 @@ A generator of neighbours yields (label, input, neighbour). Inputs come as close
 replay measures which share of the budget each pair really costs, and benchmarks/results/audit.md lists the largest.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence

@@ -5,8 +5,6 @@ change) / (sensitivity of the line) and the entry that attains it; ``--seconds``
 ``--only`` chooses entries.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import time

@@ -21,8 +21,6 @@ Replay, side channels, interface, extremes, interrupts and the statistical audit
 public function that spends a budget is missing here (``test_interface.py``) or in docs/proofs.md (``test_docs.py``).
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

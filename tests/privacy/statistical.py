@@ -8,8 +8,6 @@ the audit is at least as strong as one from outputs.
 as soon as it is known; ``--only`` audits the entries whose label matches, and leaves the other rows alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import re

@@ -5,8 +5,6 @@ on inputs that differ as much as private data may, and on one pair of neighbours
 only their ratios mean anything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import statistics
 import time

@@ -1,7 +1,5 @@
 """``dpgraph benchmark``: private results of public graphs beside peers. **Not private.**"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``communities``, ``degree-distribution``, ``count``, ``statistic``, ``densest``, ``synthesize`` and ``report``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``dpgraph covariance`` and ``dpgraph marginals``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

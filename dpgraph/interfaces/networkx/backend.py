@@ -7,8 +7,6 @@ budget before they read an edge; their parameters are those of networkx, then th
 in networkx a missing edge attribute counts as 1. See docs/networkx.md.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Hashable, Iterable

@@ -1,7 +1,5 @@
 """Pictures of released values as SVG that takes its colours from the style of the page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The private calls of a report, and what they cost."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.
 Where a field is weak beside its noise, all rows are read once: an edge at the later of its ends, for half the price.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tqdm import tqdm
 

@@ -6,8 +6,6 @@ The processor time is shared by all targets; ``--only`` chooses targets by a reg
 search. The exit status is 1 if a ratio is above 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

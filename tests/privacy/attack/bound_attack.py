@@ -13,8 +13,6 @@ number of steps, and compared without slack.
 * ``good event``: how often a number that is released lies further off than its slack, the exact sum of the tail.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Genes of a search: numbers on log scales, choices, shares of one, seeds; how they are drawn and how they mutate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Graphs and a neighbour of each, from genes: families of all densities, weights that are no dyadic multiples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -4,8 +4,6 @@ The scale is that of the ledger, so that noise which is drawn narrower shows. Ea
 from its density; nothing is taken from the samplers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

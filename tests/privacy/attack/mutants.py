@@ -6,8 +6,6 @@ inputs, on those of the registry (:mod:`registry_attack`), or where a bound is s
 as the public interface hardly reaches its worst case.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Faults that the package once had, planted again: the code of the time, as far as it fits into the code of today."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

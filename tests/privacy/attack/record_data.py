@@ -1,7 +1,5 @@
 """Matrices, records, histograms, tables and constraint problems, and a neighbour of each, from genes."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -9,8 +9,6 @@ One trial in a few hands over the input of the entry that is refused when it is 
   its whole budget afterwards.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

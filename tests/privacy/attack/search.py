@@ -5,8 +5,6 @@ genes of one that is in the archive, runs the trial, and enters it wherever it i
 keeps the genomes that came closest, whatever another line would prefer.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

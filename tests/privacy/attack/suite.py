@@ -1,7 +1,5 @@
 """All targets in turn: by trials (the same in every run) or by processor time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

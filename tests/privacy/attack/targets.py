@@ -3,8 +3,6 @@
 Mechanisms come from the registry (``tests/privacy/registry.py``): a function that is entered there is attacked here.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

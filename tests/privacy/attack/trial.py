@@ -16,8 +16,6 @@ A trial gives ratios, each of which must be at most 1:
 * ``outcome``: infinite if anything that is shown differs: result, error, ledger, number of releases.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re
