@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpgraph.datasets.arcs import EdgeList
 from dpgraph.datasets.files import Malformed, decode, refuse_announced, refuse_half_characters
 from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.inputs.graphs import public_side, refuse_directed
 from dpgraph.inputs.public_nodes import with_public_nodes
 from dpgraph.inputs.text_formats import data_begin, looks_like_gml
+from dpgraph.linalg.edges import EdgeList
 
 if TYPE_CHECKING:
     import networkx as nx

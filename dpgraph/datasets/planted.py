@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import as_generator, as_number, check_integer, check_memory
-from dpgraph.datasets.arcs import symmetric
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.linalg.edges import symmetric
 from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:

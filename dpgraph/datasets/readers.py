@@ -13,7 +13,6 @@ from scipy import sparse
 from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_keywords
-from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.formats import FORMATS, read_format, recognised
 from dpgraph.datasets.rows import (
@@ -44,7 +43,7 @@ from dpgraph.inputs.edge_tables import (
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import public_labels
 from dpgraph.inputs.text_formats import looks_like_gml, other_name, other_text, rows_of_vertices
-from dpgraph.linalg.edges import to_networkx
+from dpgraph.linalg.edges import EdgeList, merge_arcs, to_networkx
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
 from dpgraph.inputs.public_nodes import MAX_VERTICES, is_column_name
 from dpgraph.inputs.text_formats import data_begin
+from dpgraph.linalg.edges import EdgeList, merge_arcs
 from dpgraph.typing import FloatArray, IntArray
 
 Labels = type[int] | type[str] | Literal["auto"]

@@ -1,4 +1,4 @@
-"""Edges of a symmetric matrix, and the graphs of networkx and igraph that it stands for."""
+"""Edges of a symmetric matrix: from a list of arcs, and to the graphs of networkx and igraph that it stands for."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _PASSES = 4.0
 #: Entries that are looked at at a time, in the cache of a core.
 _AT_ONCE = 2048
+#: Adjacency matrix, vertices, and whether the entries are weights.
+EdgeList = tuple[sparse.csr_array, tuple[Hashable, ...], bool]
 
 
 def as_csr(A: Any) -> sparse.csr_array:
@@ -165,3 +167,38 @@ def to_igraph(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None
     if weight is not None:
         G.es[weight] = weights.tolist()
     return G
+
+
+def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | None = None) -> sparse.csr_array:
+    """Symmetric matrix without diagonal from a list of arcs between n vertices; entries are 1 without `weights`.
+
+    Unweighted repetitions, in either direction, count once. Weights of arcs repeated in the same direction are summed;
+    of the two directions the larger counts, because most files that list both mean one edge. Both rules map
+    neighbouring graphs to neighbouring graphs.
+    """
+    proper = tails != heads
+    tails, heads = tails[proper].astype(np.int64), heads[proper].astype(np.int64)
+    pairs = np.minimum(tails, heads) * n + np.maximum(tails, heads)
+    if weights is None:
+        pairs.sort()
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        return symmetric(n, *np.divmod(pairs, n), np.ones(len(pairs)))
+    arcs = 2 * pairs + (tails < heads)
+    order = np.argsort(arcs, kind="stable")
+    arcs = arcs[order]
+    new = np.diff(arcs, prepend=-1) > 0
+    first = np.flatnonzero(np.diff(arcs[new] // 2, prepend=-1))
+    sums = np.bincount(np.cumsum(new) - 1, weights=weights[proper][order])
+    with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
+        data = np.maximum.reduceat(sums, first, dtype=np.float64)
+    return symmetric(n, *np.divmod(arcs[new][first] // 2, n), data)
+
+
+def symmetric(n: int, low: IntArray, high: IntArray, data: FloatArray) -> sparse.csr_array:
+    """Both entries of each edge."""
+    low, high = low.astype(np.int32), high.astype(np.int32)  # half the memory of a large graph
+    # Rows come out sorted if the edges are: what is left of the diagonal first.
+    ends = np.concatenate([high, low]), np.concatenate([low, high])
+    A = sparse.coo_array((np.concatenate([data, data]), ends), shape=(n, n)).tocsr()
+    A.sort_indices()
+    return A

@@ -14,10 +14,9 @@ import numpy as np
 
 from dpgraph.plot import base
 from dpgraph.plot.base import ACROSS, PALE, SIDES, figure_bytes, require_format
-from dpgraph.plot.communities import plot_communities, plot_graph
+from dpgraph.plot.communities import plot_communities, plot_graph, plot_report
 from dpgraph.plot.curves import plot_degree_distribution, plot_marginal, plot_spectrum
 from dpgraph.plot.panels import plot_benchmark
-from dpgraph.plot.report import plot_report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

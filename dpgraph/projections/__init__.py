@@ -3,9 +3,15 @@
 Everything here is post-processing of public or already private data.
 """
 
-from dpgraph.projections.convex_set import ConvexSet, ProjectionResult
+from dpgraph.projections.convex_set import (
+    Box,
+    ConvexSet,
+    FrobeniusBall,
+    ProjectionResult,
+    project_box,
+    project_nonnegative,
+)
 from dpgraph.projections.elliptope import Elliptope, project_elliptope
-from dpgraph.projections.entrywise_sets import Box, FrobeniusBall, project_box, project_nonnegative
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (

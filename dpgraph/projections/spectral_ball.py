@@ -24,8 +24,7 @@ from tqdm import tqdm
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
-from dpgraph.projections.convex_set import ProjectionResult, as_matrix, as_symmetric
-from dpgraph.projections.entrywise_sets import Box
+from dpgraph.projections.convex_set import Box, ProjectionResult, as_matrix, as_symmetric
 from dpgraph.projections.spectral_sets import SpectralBall, excess, project_nuclear_ball
 from dpgraph.projections.splitting import dykstra
 from dpgraph.typing import FloatArray

@@ -25,8 +25,7 @@ from tqdm import tqdm
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
-from dpgraph.projections.convex_set import ConvexSet, ProjectionResult, as_array
-from dpgraph.projections.entrywise_sets import Box
+from dpgraph.projections.convex_set import Box, ConvexSet, ProjectionResult, as_array
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
 from dpgraph.typing import BoolArray, FloatArray
 
