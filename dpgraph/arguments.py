@@ -164,7 +164,7 @@ def check_memory(what: str, **arrays: tuple[float, ...]) -> None:
     Shapes say how many numbers of a kind exist at once, as measured, copies among them. Private sizes, such as the
     number of edges, never enter: a refusal would tell them.
     """
-    sizes = {name: 8.0 * math.prod(map(_as_float, shape)) for name, shape in arrays.items()}
+    sizes = {name: 8.0 * math.prod(map(as_number, shape)) for name, shape in arrays.items()}
     needed, limit = sum(sizes.values()), memory_limit()
     if needed > limit:
         listed = ", ".join(f"{name} {_in_words(size)}" for name, size in sizes.items())
@@ -197,13 +197,6 @@ def _machine() -> float:
     with suppress(OSError, ValueError):  # there is none, or it says "max"
         sizes.append(float(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min(sizes)
-
-
-def _as_float(length: float) -> float:
-    try:
-        return float(length)
-    except OverflowError:
-        return math.inf
 
 
 def _in_words(size: float) -> str:

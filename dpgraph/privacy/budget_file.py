@@ -87,7 +87,8 @@ class FileAccountant(PrivacyAccountant):
         # A link that leads nowhere is no budget file either; it is not followed.
         if not os.path.lexists(self._path):
             self._make(epsilon, delta, 1 if edges_per_person is None else edges_per_person)
-        head = self._opened()
+        with self._transaction() as (database, _):
+            head = read_head(database)
         budget = head.total._asdict() | {"edges_per_person": head.edges_per_person}
         for name, asked in (("epsilon", epsilon), ("delta", delta), ("edges_per_person", edges_per_person)):
             if asked is not None and asked != budget[name]:
@@ -96,11 +97,6 @@ class FileAccountant(PrivacyAccountant):
                     "fixed when its file is made"
                 )
         super().__init__(**budget)
-
-    def _opened(self) -> Head:
-        """Read the file for the first time."""
-        with self._transaction() as (database, _):
-            return read_head(database)
 
     def _make(self, epsilon: float | None, delta: float | None, edges: int) -> None:
         """Make the file, for its owner only, unless another process is faster."""

@@ -14,16 +14,6 @@ from dpgraph.linalg.edges import to_igraph
 from dpgraph.privacy.call import Call, Measurement, Released
 
 
-def component_count(A: sparse.csr_array) -> int:
-    """How many connected components."""
-    return int(csgraph.connected_components(A, directed=False, return_labels=False))
-
-
-def degeneracy(A: sparse.csr_array) -> int:
-    """The largest k such that a subgraph has no degree below k."""
-    return int(max(to_igraph(A, range(A.shape[0])).coreness()))
-
-
 class Statistic(NamedTuple):
     """How to compute a number, and the least and the largest that it can be for n vertices."""
 
@@ -32,9 +22,12 @@ class Statistic(NamedTuple):
 
 
 STATISTICS = {
-    "components": Statistic(component_count, lambda n: (1, n)),
+    "components": Statistic(
+        lambda A: int(csgraph.connected_components(A, directed=False, return_labels=False)), lambda n: (1, n)
+    ),
     "matching": Statistic(matching_number, lambda n: (0, n // 2)),
-    "degeneracy": Statistic(degeneracy, lambda n: (0, n - 1)),
+    # The largest k such that a subgraph has no degree below k
+    "degeneracy": Statistic(lambda A: int(max(to_igraph(A, range(A.shape[0])).coreness())), lambda n: (0, n - 1)),
     "edge-connectivity": Statistic(edge_connectivity, lambda n: (0, n - 1)),
 }
 

@@ -17,7 +17,7 @@ FLAT = 1e9  # so much regularization that every vertex is normalised alike
 
 def pure(graph, epsilon, rng):
     close = DegreeResidual(quotient=1.0, is_large=False)
-    return release_leading_vector(graph, close, edge_call(epsilon, rng), regularization=FLAT, denoise=True)
+    return release_leading_vector(graph, close, edge_call(epsilon, rng), regularization=FLAT)
 
 
 def gaussian(graph, epsilon, rng):

@@ -163,11 +163,7 @@ class Stream:
 
     def flush(self) -> None:
         """Flush the stream."""
-        self._try(self._flushed)
-
-    def _flushed(self) -> int:
-        self._stream.flush()
-        return 0
+        self._try(lambda: self._stream.flush() or 0)
 
     def _encoded(self, text: str) -> int:
         if self._closed and text:

@@ -153,7 +153,9 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, progress: bool = False, **kwargs: Any) -> Any:
         asked = {name: kwargs.pop(name) for name in names if name in kwargs}
-        _forget_conversions(args[0] if args else None)
+        # Wrapping a graph costs nothing and never goes stale; kept in networkx's cache it would only cause its warning.
+        cache = getattr(getattr(args[0] if args else None, "_graph", None), "__networkx_cache__", None) or {}
+        cache.get("backends", {}).pop("dpgraph", None)
         graph = args[0] if args else kwargs.get("G", kwargs.get("B"))
         if isinstance(graph, PrivateGraph) and graph.is_directed():
             raise InvalidGraphError(
@@ -211,12 +213,6 @@ def refused(name: str, instead: str) -> Callable[..., Any]:
         )
 
     return refuse
-
-
-def _forget_conversions(G: Any) -> None:
-    # Wrapping a graph costs nothing and never goes stale; kept in networkx's cache it would only cause its warning.
-    cache = getattr(getattr(G, "_graph", None), "__networkx_cache__", None) or {}
-    cache.get("backends", {}).pop("dpgraph", None)
 
 
 def as_rng(seed: Any) -> int | np.random.Generator | None:

@@ -223,7 +223,7 @@ def release_vector(
     """
     multiple = EMBEDDING.regularization * min(max(2 * call.epsilon, 1.0), 4.0)
     tau = regularize(regularization, start.mean_degree, graph.max_weight, multiple)
-    released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=True)
+    released = release_leading_vector(graph, start.residual, call, regularization=tau)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 

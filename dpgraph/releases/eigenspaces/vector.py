@@ -91,12 +91,12 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
 
 
 def release_leading_vector(
-    graph: Graph, residual: DegreeResidual, call: Call, *, regularization: float, denoise: bool = False
+    graph: Graph, residual: DegreeResidual, call: Call, *, regularization: float
 ) -> LowRankAdjacency:
     """Release degrees and a rank-one adjacency, for a pure part of a budget.
 
-    `residual` says whether the degrees, from which it starts, are far from the eigenvector; `regularization` and
-    `denoise` are those of :func:`~dpgraph.releases.eigenspaces.power_method.release_low_rank_adjacency`.
+    `residual` says whether the degrees, from which it starts, are far from the eigenvector; `regularization` is that
+    of :func:`~dpgraph.releases.eigenspaces.power_method.release_low_rank_adjacency`.
 
     Notes
     -----
@@ -111,7 +111,7 @@ def release_leading_vector(
     found = VECTOR.far_products * call.epsilon * residual.quotient / (w * math.sqrt(n)) if residual.is_large else 0.0
     iterations = round(min(max(VECTOR.products * math.sqrt(call.epsilon), found, 2), MOST_PRODUCTS))
     steer: Steer | None = None
-    if denoise and enough_rows(n, 1):
+    if enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
     products = call.at_epsilon(call.epsilon * (1 - COMMON.share - COMMON.total))
     Q = _iterate(graph, rows, start, iterations, steer, products)
