@@ -55,7 +55,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
     "speed": ("benchmarks/speed.py", "--full"),
     "subgraph_counts": ("-m", "benchmarks.subgraph_counts"),
     "synthetic_peers": ("benchmarks/synthetic_beside_peers.py",),
-    "timing": ("-m", "tests.privacy.timing"),
+    "timing": ("-m", "benchmarks.timing"),
 }  # fmt: skip
 
 

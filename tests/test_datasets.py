@@ -28,8 +28,6 @@ from dpgraph.datasets.registry import _find_local
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from tests.about import each
 
-# --- edge lists ------------------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def write(tmp_path):
@@ -266,9 +264,6 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
                 datasets.read_sparse(odd, weight=column, header=True)
 
 
-# --- bad files -------------------------------------------------------------------------------------------------
-
-
 @each(
     "content, name, message",
     [
@@ -303,9 +298,6 @@ def test_a_bad_file_is_a_dataset_error_that_names_the_file_and_the_line(write, c
         with pytest.raises(DatasetError, match=re.escape(message)) as caught:
             read(path)
         assert name in str(caught.value)
-
-
-# --- Gset and GML ----------------------------------------------------------------------------------------------
 
 
 def test_a_gset_file_is_recognised_and_keeps_weights_and_isolated_vertices(write):
@@ -358,9 +350,6 @@ def test_gml_round_trips_through_networkx(tmp_path, name):
     A, nodes = datasets.read_sparse(path, weight="weight")
     np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(read))
     assert nodes == tuple(read)
-
-
-# --- real graphs and the registry ------------------------------------------------------------------------------
 
 
 @pytest.mark.graphs
@@ -567,9 +556,6 @@ def test_without_an_answer_from_the_network_the_error_says_how_to_go_on(publishe
     with pytest.raises(DatasetError, match=r"cannot fetch toy .* DPGRAPH_DATA") as caught:
         datasets.load("toy")
     assert caught.value.__cause__ is None
-
-
-# --- planted graphs --------------------------------------------------------------------------------------------
 
 
 def pair_frequencies(A, labels):

@@ -57,9 +57,6 @@ INPUTS = {
 }
 
 
-# --- the same graph from every side ----------------------------------------------------------------------------
-
-
 @each("kind", INPUTS, parts=2)
 def test_every_kind_of_input_gives_the_same_graph(kind):
     for graph in (open_graph(INPUTS[kind]).read(), as_graph(INPUTS[kind])):
@@ -104,9 +101,6 @@ def test_labels_of_any_type_keep_the_callers_order(labels):
 )
 def test_relatives_of_a_networkx_graph_are_graphs(make):
     assert np.array_equal(dense(open_graph(make(INPUTS["networkx"])).read()), MATRIX)
-
-
-# --- weights ---------------------------------------------------------------------------------------------------
 
 
 def weighted_inputs(weights):
@@ -195,8 +189,6 @@ def test_capping_merging_and_rounding_keep_neighbours_neighbours(data, cap):
         assert np.all((graph.adjacency.data > 0) & (graph.adjacency.data <= cap))
 
 
-# --- sums of weights are exact ------------------------------------------------------------------------------------
-
 BOUNDS = [0.1, 0.3, 1 / 3, 1.0, 7.0, 0.99, 1e-100, 1e100, 2.0**-300, 3e5]
 
 
@@ -250,8 +242,6 @@ def test_the_grid_of_weights_ends_at_most_a_step_below_the_bound_on_a_weight(max
     assert np.abs(rounded[:-2] - weights[:-2]).max() <= grid.unit
 
 
-# --- direction -------------------------------------------------------------------------------------------------
-
 ARCS = [(0, 1, 0.2), (1, 0, 0.7), (1, 2, 0.4)]
 
 
@@ -287,9 +277,6 @@ def test_a_function_that_cannot_symmetrise_does_not_advise_to(kind):
     with pytest.raises(InvalidGraphError, match=r"undirected|symmetric") as refused:
         as_graph(G)
     assert "symmetrize" not in str(refused.value)
-
-
-# --- what is refused -------------------------------------------------------------------------------------------
 
 
 @each("G", [nx.Graph(), igraph.Graph(), np.zeros((0, 0)), sparse.csr_array((0, 0))], parts=2)
@@ -360,9 +347,6 @@ def test_repeated_or_unhashable_igraph_names_are_refused():
             open_graph(G)
 
 
-# --- when it is read -------------------------------------------------------------------------------------------
-
-
 @each("kind", ["csr_array", "coo_array", "csr_matrix"], parts=2)
 def test_reading_does_not_change_the_callers_matrix(kind):
     rows, columns = np.array([1, 0, 0, 1, 2, 1]), np.array([0, 1, 1, 0, 1, 2])
@@ -404,9 +388,6 @@ def test_a_product_has_the_same_bits_on_any_number_of_threads(monkeypatch, colum
     for threads in (1, 2, 3, 7):
         monkeypatch.setattr("dpgraph.graph.thread_count", lambda count=threads: count)
         assert np.array_equal(Graph(A, tuple(range(1001))).multiply(X), A @ X)
-
-
-# --- one pass over a matrix ------------------------------------------------------------------------------------------
 
 
 def simple_matrix(n, rng):

@@ -39,9 +39,6 @@ def pairs_of(neighbours: Callable[[], Pairs]) -> tuple[tuple[str, Data, Data], .
     return tuple(neighbours())
 
 
-# --- graphs ----------------------------------------------------------------------------------------------------
-
-
 def graph_data(weights: np.ndarray, w: float) -> Data:
     """Unweighted graphs go in through networkx, weighted ones as a matrix."""
     if w == 1.0 and np.isin(weights, (0.0, 1.0)).all():
@@ -317,9 +314,6 @@ def edge_pair(n: int = 4) -> tuple[Data, Data]:
     return graph_data(np.zeros((n, n)), 1.0), graph_data(one, 1.0)
 
 
-# --- matrices --------------------------------------------------------------------------------------------------
-
-
 def matrix_neighbours(*, rectangular: bool = False) -> Callable[[], Any]:
     """Low-rank matrices with clear gaps; the change has row-l1 norm exactly 1, the declared sensitivity."""
 
@@ -367,9 +361,6 @@ def flat_matrix_neighbours() -> Iterator[tuple[str, Data, Data]]:
 
 def poisoned_matrix() -> Data:
     return Data(np.diag([np.nan, 2.0, 1.0, 0.0]), {"sensitivity": 1.0})
-
-
-# --- constraint problems, tables of records, histograms --------------------------------------------------------
 
 
 class PoisonedCSP(TwoCSP):

@@ -40,9 +40,6 @@ def state(accountant):
     return accountant.spent, accountant.remaining, accountant.report()
 
 
-# --- what fits -------------------------------------------------------------------------------------------------
-
-
 def test_gaussian_calls_compose_along_the_exact_curve():
     accountant = PrivacyAccountant(epsilon=2.0, delta=1e-6)
     mus = [call(epsilon, 1e-6, accountant=accountant).mu for epsilon in (0.5, 0.7, 1.0)]
@@ -144,9 +141,6 @@ def test_a_random_sequence_of_calls_never_loses_more_than_the_accountant_says(se
         assert spent.epsilon == pytest.approx(lost, rel=0.01)
 
 
-# --- refusals and failures -------------------------------------------------------------------------------------
-
-
 def test_a_refused_call_changes_nothing_and_says_what_is_left():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     call(0.9, accountant=accountant)
@@ -154,9 +148,6 @@ def test_a_refused_call_changes_nothing_and_says_what_is_left():
     with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.3959.*Nothing was released and nothing"):
         call(0.9, accountant=accountant)
     assert state(accountant) == before
-
-
-# --- the ledger of one call ------------------------------------------------------------------------------------
 
 
 def test_a_mechanism_cannot_record_more_than_was_debited():
@@ -264,9 +255,6 @@ def test_the_report_of_a_call_is_its_guarantee():
     assert pickle.loads(pickle.dumps(report)) == report
 
 
-# --- with blocks, threads, tasks -------------------------------------------------------------------------------
-
-
 def test_inside_a_with_block_calls_are_charged_to_the_innermost_accountant():
     outer, inner, named = (PrivacyAccountant(epsilon=1.0, delta=1e-6) for _ in range(3))
     with outer:
@@ -355,9 +343,6 @@ def test_tasks_of_one_event_loop_keep_their_own_blocks():
 
     asyncio.run(main())
     assert [a.spent.epsilon for a in accountants] == pytest.approx([0.1, 0.2, 0.3])
-
-
-# --- copies ----------------------------------------------------------------------------------------------------
 
 
 @each("duplicate", [copy.copy, copy.deepcopy, pickle.dumps], parts=2)

@@ -47,9 +47,6 @@ def worst():
     return worst_ratios()
 
 
-# --- enumeration -----------------------------------------------------------------------------------------------
-
-
 def test_no_neighbour_of_any_graph_of_the_family_exceeds_a_bound(worst):
     assert {bound: ratio for bound, (ratio, _) in worst.items() if ratio > 1 + ROUNDING} == {}
 
@@ -72,9 +69,6 @@ def test_the_committed_table_is_what_the_enumeration_finds(worst):
         if abs(documented.get(bound, -1) - ratio) > (0.05 if bound.endswith("(eigenvectors)") else 0.011)
     }
     assert stale == {}, f"run `python -m tests.privacy.enumeration` to write it:\n{table(worst)}"
-
-
-# --- graphs that hypothesis draws ------------------------------------------------------------------------------
 
 
 @st.composite
@@ -103,9 +97,6 @@ def test_no_drawn_pair_of_weighted_graphs_exceeds_a_bound(pairs):
             assert ratios.max() <= 1 + 1e-7, bound
 
 
-# --- attacks ---------------------------------------------------------------------------------------------------
-
-
 @each("half, tau_share", list(itertools.product([10, 40], [0.0, 0.3, 0.7, 0.95])), parts=2)
 def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_share, half):
     # Two vertices on one side of a complete bipartite graph get an edge; U is the sign of the side times sqrt(c).
@@ -118,9 +109,6 @@ def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_sh
     m = float(before.c.min())
     ratio = np.linalg.norm((after.matrix - before.matrix)[0] @ U) / spectra.degree_corrected_product(1.0, m, tau)
     assert 1 - 2 / half < ratio <= 1
-
-
-# --- rows released against a public block ----------------------------------------------------------------------
 
 
 @settings(max_examples=80, deadline=None)
@@ -213,9 +201,6 @@ def test_a_noisy_maximum_of_scores_that_move_in_one_direction_loses_epsilon_and_
             here, there = (log_choice(epsilon * (scores + shift), labels) for shift in (0.0, np.array(change)))
             worst = max(worst, float(np.abs(here - there).max()))
     assert 0.99 * epsilon < worst <= epsilon * sensitivity.label_scores(1.0) * (1 + ROUNDING)
-
-
-# --- general symmetric matrices --------------------------------------------------------------------------------
 
 
 def general_ratios(seed):
@@ -324,9 +309,6 @@ def test_blocks_of_computed_vectors_move_by_no_more_than_the_bound_for_computed_
     assert np.linalg.norm(here @ here.T - there @ there.T) <= neighbours.projector(neighbours.coherence(Q), gap) + own
 
 
-# --- computed eigenvectors --------------------------------------------------------------------------------------
-
-
 @each("seed", range(40), parts=2)
 def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_ones(seed):
     rng = np.random.default_rng(seed)
@@ -372,9 +354,6 @@ def test_residuals_enter_the_log_coherence_bounds():
     assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 0.1) > spectra.log_coherence(1.0, 10.0, 1.0, 0.9)
     assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 1.0) is None
     assert spectra.general_log_coherence(0.1, 0.9, 0.1) == pytest.approx(-np.log1p(-(0.1 / 0.8 + 0.1)))
-
-
-# --- arguments -------------------------------------------------------------------------------------------------
 
 
 @each(

@@ -128,9 +128,6 @@ def weights_of(code: Callable[..., Any]) -> dict[str, Any]:
     return {"weight": "weight", "max_weight": 1.0} if "weight" in inspect.signature(code).parameters else {}
 
 
-# --- estimators --------------------------------------------------------------------------------------------------
-
-
 def estimator_door(kind: Any) -> Door:
     of_graphs = "weight" in inspect.signature(kind).parameters
     records = 3 * np.random.default_rng(0).normal(size=(12, 3))
@@ -154,9 +151,6 @@ ESTIMATORS = [
     *(estimator_door(getattr(dpgraph.sklearn, name)) for name in dpgraph.sklearn.__all__),
     dataclasses.replace(PCA, label="sklearn PrivatePCA, 1-d", worlds=one_dimensional_records),
 ]
-
-
-# --- private graphs, long records --------------------------------------------------------------------------------
 
 
 def private_graph_door() -> Door:
@@ -194,9 +188,6 @@ def long_records_door() -> Door:
 
 FUNCTIONS = [entry_door(entry) for entry in ENTRIES]
 DOORS = [*FUNCTIONS, *ESTIMATORS, private_graph_door(), long_records_door()]
-
-
-# --- the fuzz ----------------------------------------------------------------------------------------------------
 
 
 #: The quick tests look at one world of so many.
@@ -261,9 +252,6 @@ def test_no_method_of_an_estimator_shows_a_value(X):
             method(X)
         shown = "".join(traceback.format_exception(caught.value))
         assert not re.search("41200|58999|120345|2j", shown)
-
-
-# --- the command line --------------------------------------------------------------------------------------------
 
 
 def commands() -> dict[str, type]:
@@ -354,9 +342,6 @@ def test_neighbouring_files_look_the_same_to_every_command(tmp_path, monkeypatch
 def test_so_do_all_files(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert faults_of_a_command(name, tmp_path) == []
-
-
-# --- the faults that were there, planted -------------------------------------------------------------------------
 
 
 def validated_by_scikit_learn(monkeypatch):
@@ -468,9 +453,6 @@ def test_no_paid_result_is_lost_where_warnings_are_errors():
         if dataclasses.replace(usual, warned=()) != dataclasses.replace(strict, warned=()):
             lost.append((door.label, worlds.label, strict.outcome, strict.message))
     assert lost == []
-
-
-# --- the guard itself --------------------------------------------------------------------------------------------
 
 
 def noisy_call(before, after):

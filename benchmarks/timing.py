@@ -1,6 +1,6 @@
 """How running times depend on private data.
 
-``python -m tests.privacy.timing`` writes benchmarks/results/timing.md. It runs functions with the same public arguments
+``python -m benchmarks.timing`` writes benchmarks/results/timing.md. It runs functions with the same public arguments
 on inputs that differ as much as private data may, and on one pair of neighbours. Times are medians in milliseconds;
 only their ratios mean anything.
 """
@@ -17,7 +17,7 @@ import networkx as nx
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
 
-TABLE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "timing.md"
+TABLE = Path(__file__).resolve().parent / "results" / "timing.md"
 N, REPETITIONS = 300, 3
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 
