@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 #: Imported only by the functions that need them.
-HEAVY = ("cvxpy", "matplotlib", "igraph", "numba", "scipy", "pandas")
+HEAVY = ("clarabel", "matplotlib", "igraph", "numba", "scipy", "pandas")
 IMPORT = f"""
 import sys, time
 start = time.perf_counter()

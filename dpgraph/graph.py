@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, Self
 
 import numpy as np
@@ -167,6 +167,8 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
 
 def vertex_sets(nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
     """Set number k holds the vertices of label k; at least `count` sets."""
+    if count == 2 and (labels >> 1 == 0).all():  # in half the time
+        return [set(compress(nodes, (labels == k).tobytes())) for k in range(2)]
     order = np.argsort(labels, kind="stable").tolist()
     sizes = np.bincount(labels, minlength=count).tolist()
     sorted_nodes = iter(map(nodes.__getitem__, order))

@@ -155,14 +155,14 @@ class TwoCSP:
     def _merged(self) -> tuple[IntArray, FloatArray]:
         """Pairs and tables, constraints on the same pair summed."""
         pairs, tables = self.constraints()
-        if not self._pairs:
-            return pairs, tables
-        order = np.lexsort(pairs.T[::-1])
-        ends, starts = np.unique(pairs[order], axis=0, return_index=True)
-        merged = np.add.reduceat(tables[order], starts, axis=0)
-        for array in (merged, ends):
+        numbers = pairs @ np.array([self.n_variables, 1])
+        if np.any(numbers[1:] <= numbers[:-1]):
+            order = np.argsort(numbers, kind="stable")
+            starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+            pairs, tables = pairs[order[starts]], np.add.reduceat(tables[order], starts, axis=0)
+        for array in (tables, pairs):
             array.setflags(write=False)
-        return ends, merged
+        return pairs, tables
 
     @property
     def pairs(self) -> IntArray:

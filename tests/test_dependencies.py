@@ -97,7 +97,8 @@ def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):
 
 #: Packages of which each costs a tenth of a second or more, or is an extra.
 HEAVY = {
-    "cvxpy", "igraph", "matplotlib", "networkx", "numba", "numpy", "pandas", "pooch", "requests", "scipy", "sklearn",
+    "clarabel", "igraph", "matplotlib", "networkx", "numba", "numpy", "pandas", "pooch", "requests", "scipy", "scs",
+    "sklearn",
 }  # fmt: skip
 EVERY_MODULE = """
 import importlib, pkgutil

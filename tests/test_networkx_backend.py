@@ -347,7 +347,7 @@ def test_results_hold_python_numbers(name):
 def test_the_metadata_imports_nothing_heavy():
     code = (
         "import sys; before = set(sys.modules); import dpgraph.interfaces.networkx.info as info; info.get_info(); "
-        "heavy = {'numpy', 'scipy', 'networkx', 'numba', 'cvxpy'}; "
+        "heavy = {'numpy', 'scipy', 'networkx', 'numba', 'clarabel'}; "
         "print(sorted(heavy & (set(sys.modules) - before)))"
     )
     done = programs.python("-c", code, check=True)

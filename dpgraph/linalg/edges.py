@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit, worth_compiling
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -202,3 +203,22 @@ def symmetric(n: int, low: IntArray, high: IntArray, data: FloatArray) -> sparse
     A = sparse.coo_array((np.concatenate([data, data]), ends), shape=(n, n)).tocsr()
     A.sort_indices()
     return A
+
+
+def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
+    """The keys with each value, these sorted by their texts."""
+    labels = sorted(set(assignment.values()), key=repr)
+    return [{key for key, value in assignment.items() if value == label} for label in labels]
+
+
+def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
+    """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
+    import igraph
+
+    n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
+    for names in (g.vs["name"] if "name" in g.vs.attributes() else None, range(n)):
+        if names is not None and len(number) == n and all(name in number for name in names):
+            return igraph.VertexClustering(g, membership=[number[name] for name in names])
+    raise InvalidParameterError(
+        "the vertices of the igraph.Graph must be those of this result; pass the graph it was computed from"
+    )

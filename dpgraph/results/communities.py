@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.linalg.edges import igraph_clustering
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
-from dpgraph.results.labels import igraph_clustering
 from dpgraph.tuning import COMMUNITIES
 
 #: Below so many edges a vertex, in units of 1/epsilon, two runs agree at an adjusted Rand index of at most about 0.2.

@@ -1,7 +1,7 @@
-"""The published forms of private cuts and assignments, with intervals of what they are worth; clusterings of igraph."""
+"""The published forms of private cuts and assignments, with intervals of what they are worth."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_level
 from dpgraph.denoise.modularity import Noise, ratio_interval
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.edges import igraph_clustering
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 
@@ -152,22 +152,3 @@ class PrivateCSPResult(Labels):
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``variable`` and ``label``."""
         return {"variable": tuple(self.assignment), "label": tuple(self.assignment.values())}
-
-
-def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
-    """The keys with each value, these sorted by their texts."""
-    labels = sorted(set(assignment.values()), key=repr)
-    return [{key for key, value in assignment.items() if value == label} for label in labels]
-
-
-def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
-    """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
-    import igraph
-
-    n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
-    for names in (g.vs["name"] if "name" in g.vs.attributes() else None, range(n)):
-        if names is not None and len(number) == n and all(name in number for name in names):
-            return igraph.VertexClustering(g, membership=[number[name] for name in names])
-    raise InvalidParameterError(
-        "the vertices of the igraph.Graph must be those of this result; pass the graph it was computed from"
-    )

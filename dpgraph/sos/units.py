@@ -1,7 +1,7 @@
 """The unit of the values of a problem: a power of two, so that no number is rounded."""
 
 import math
-import sys
+from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
@@ -15,17 +15,17 @@ _FEW = 100
 _BITS = 38  # sums of whole numbers of so many are exact, and so are their 2**-12th parts
 
 
-def rounded_once(numbers: FloatArray) -> float:
-    """The sum of numbers, correctly rounded as by :func:`math.fsum`, a tenth of whose time it takes.
+def rounded_once(numbers: FloatArray | Iterable[FloatArray]) -> float:
+    """The sum of numbers, or of all parts, correctly rounded as by :func:`math.fsum`, in a tenth of the time.
 
     High parts of all numbers are multiples of one power of two, so that they add up exactly; what is left is exact too,
     and has high parts of its own (S. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008). Numbers are
     finite, and so far below the largest one that nothing overflows.
     """
-    sums, numbers = [], numbers.ravel()
-    for first in range(0, numbers.size, _AT_ONCE):
-        left = numbers[first : first + _AT_ONCE]
-        most = max(float(left.max()), -float(left.min()))
+    sums = []
+    for part in _parts(numbers) if isinstance(numbers, np.ndarray) else numbers:
+        left = part
+        most = max(float(left.max(initial=0.0)), -float(left.min(initial=0.0)))
         while most and left.any():
             grid = 2.0 ** (math.frexp(most)[1] + math.frexp(left.size)[1] + 1)
             high = left + grid
@@ -35,19 +35,18 @@ def rounded_once(numbers: FloatArray) -> float:
     return math.fsum(sums)
 
 
-def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
+def in_binary_units(numbers: FloatArray, *, in_place: bool = False) -> tuple[FloatArray, int]:
     """The numbers in their unit ``2**e``, and the exponent e.
 
     They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
     is in [1/2, 1), and no square of the others that matters under- or overflows.
     """
     some, count = distinct(numbers)
-    sizes = np.abs(some)
     with np.errstate(over="ignore"):
-        total = count * float(sizes.sum())
+        total = count * sum((float(np.abs(part).sum()) for part in _parts(some)), 0.0)
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
-    exponent = math.frexp(float(sizes.max()))[1] if total else 0
+    exponent = math.frexp(max(float(some.max()), -float(some.min())))[1] if total else 0
     few = some.ravel()[:_FEW]
     whole = total > 0.0 and are_whole(_times_power(few, _BITS - exponent))
     scaled = _times_power(some if whole else few, _BITS - exponent)
@@ -55,22 +54,35 @@ def in_binary_units(numbers: FloatArray) -> tuple[FloatArray, int]:
         bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
         lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
         exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
-    scaled = _times_power(numbers, -exponent) if exponent else numbers
-    denormal = exponent and math.ldexp(float(sizes.min()), -exponent) < sys.float_info.min
-    if denormal and np.any(_times_power(scaled, exponent) != numbers):
-        raise InvalidParameterError("the weights span more orders of magnitude than a number can; leave out the least")
+    if not exponent:
+        return numbers, 0
+    scaled = numbers if in_place else np.empty(numbers.shape)
+    for part, own in zip(_parts(numbers), _parts(scaled), strict=True):
+        small = _times_power(part, -exponent)
+        if np.any(_times_power(small, exponent) != part):
+            raise InvalidParameterError(
+                "the weights span more orders of magnitude than a number can; leave out the least"
+            )
+        own[:] = small
     return scaled, exponent
+
+
+def _parts(numbers: FloatArray) -> list[FloatArray]:
+    """Numbers of a contiguous array in their order, so many at a time as a cache holds."""
+    flat = numbers.reshape(-1)
+    return [flat[first : first + _AT_ONCE] for first in range(0, flat.size, _AT_ONCE)]
 
 
 def distinct(numbers: FloatArray) -> tuple[FloatArray, int]:
     """Numbers among which all are, and how often each: one where all are equal, as in graphs without weights."""
-    alike = numbers.size > 0 and bool(np.all(numbers == numbers.flat[0]))
+    alike = numbers.size > 0 and numbers.flat[0] == numbers.flat[-1] and bool(np.all(numbers == numbers.flat[0]))
     return (numbers.ravel()[:1], numbers.size) if alike else (numbers, 1)
 
 
-def are_whole(numbers: FloatArray) -> bool:
-    """Whether all are whole numbers; where they are not, a few of them nearly always say so."""
-    return all(bool(np.all(some == np.rint(some))) for some in (numbers.ravel()[:_FEW], numbers))
+def are_whole(numbers: FloatArray, factor: float = 1.0) -> bool:
+    """Whether all are whole numbers times a factor; where they are not, a few of them nearly always say so."""
+    parts = (factor * some for some in (numbers.ravel()[:_FEW], numbers))
+    return all(bool(np.all(some == np.rint(some))) for some in parts)
 
 
 def _times_power(numbers: FloatArray, exponent: int) -> FloatArray:
@@ -78,9 +90,9 @@ def _times_power(numbers: FloatArray, exponent: int) -> FloatArray:
     return numbers * 2.0**exponent if abs(exponent) < 1000 else np.asarray(np.ldexp(numbers, exponent))
 
 
-def graph_in_binary_units(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
+def graph_in_binary_units(matrix: sparse.csr_array, *, in_place: bool = False) -> tuple[sparse.csr_array, int]:
     """The matrix in the unit of its entries, and the exponent of that."""
-    scaled, exponent = in_binary_units(matrix.data)
+    scaled, exponent = in_binary_units(matrix.data, in_place=in_place)
     return sparse.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), exponent
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.results.labels import by_label, igraph_clustering
+from dpgraph.linalg.edges import by_label, igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments

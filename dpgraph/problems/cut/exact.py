@@ -13,8 +13,8 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
+from dpgraph.linalg.edges import igraph_clustering
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
-from dpgraph.results.labels import igraph_clustering
 from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
@@ -255,7 +255,7 @@ def max_bisection(  # noqa: PLR0913
     """
     graph = as_graph(G, weight=weight)
     n = graph.n_vertices
-    scaled, exponent = graph_in_binary_units(graph.adjacency)
+    scaled, exponent = graph_in_binary_units(graph.adjacency, in_place=graph is not G)
     imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
@@ -285,7 +285,7 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
             )
         G, weight = np.asarray(G @ np.eye(n)), None  # the reader of graphs refuses what is not symmetric or not finite
     graph = as_graph(G, weight=weight)
-    adjacency, exponent = graph_in_binary_units(graph.adjacency)
+    adjacency, exponent = graph_in_binary_units(graph.adjacency, in_place=graph is not G)
     return SparseObjective(adjacency), graph.nodes, exponent
 
 

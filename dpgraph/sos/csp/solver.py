@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.branching.prove import SHARE_BEFORE_PROOF, solve_and_prove
-from dpgraph.sos.csp.certificate import proof_of
+from dpgraph.sos.csp.certificate import MessageProof, proof_of
 from dpgraph.sos.csp.forests import move_forests
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, pair_moments, solve_csp_relaxation
@@ -21,6 +21,7 @@ from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels, one
 from dpgraph.sos.csp.search import ExactSearch
 from dpgraph.sos.cut.certificate import Pinned
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
+from dpgraph.sos.proofs import Proof
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import WORTH, Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -53,6 +54,9 @@ def solve_csp(
     are a max-cut on one more vertex and solved as such.
     """
     generator, began = as_generator(rng), time.monotonic()
+    if time_is_up():
+        labels = np.zeros(objective.n_variables, dtype=np.int64) if options.initial is None else options.initial
+        return _late(objective, labels, objective.trivial_bound, MessageProof(objective))
     prove, as_cut = options.search == "optimal", objective.alphabet_size == 2 and not nonnegative
     asks_for_rounding = (options.seeds > 1 or not options.local_search) and not prove
     if asks_for_rounding or (as_cut and not ExactSearch.fits(objective)):
@@ -75,8 +79,7 @@ def solve_csp(
             solution = Solution.exact(objective, exact.labels, exact.bound, exact.proof)
             return replace(solution, status="optimal") if exact.alone else solution
     if time_is_up():
-        trace = (TraceEntry(0, exact.bound, exact.bound, math.nan, math.nan),)
-        return Solution.of(objective, exact.labels, bound=exact.bound, kind="proven", trace=trace, proof=exact.proof)
+        return _late(objective, exact.labels, exact.bound, exact.proof)
     if as_cut:  # which has a proof of its own
         return _relaxed(objective, replace(left(1.0), search=options.search), nonnegative, generator, exact)
     goes_on = prove if options.time_limit is None else exact.gains  # with a limit, whether or not a proof is asked for
@@ -89,6 +92,12 @@ def solve_csp(
             exact.run(watch, deadline=watch.until(1.0))
         solution = solution.improved(objective, exact.labels, exact.bound, exact.proof)
     return solution
+
+
+def _late(objective: CSPObjective, labels: IntArray, bound: float, proof: Proof) -> Solution:
+    """What is known when the time is up before there is a relaxation."""
+    trace = (TraceEntry(0, bound, bound, math.nan, math.nan),)
+    return Solution.of(objective, labels, bound=bound, kind="proven", trace=trace, proof=proof)
 
 
 def _relaxed(

@@ -148,5 +148,4 @@ def common_divisor(numbers: FloatArray) -> float:
 def on_binary_grid(numbers: FloatArray) -> bool:
     """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
     some, count = distinct(numbers)
-    scaled = some * 2.0**12
-    return are_whole(scaled) and count * float(np.abs(scaled).sum()) < 2.0**50
+    return are_whole(some, 2.0**12) and count * float(np.abs(some).sum()) < 2.0**38

@@ -45,8 +45,7 @@ def multilevel_cut(rows: Rows, imbalance: int, rng: np.random.Generator, parents
     A, sizes = levels.pop()
     slack = max(float(imbalance), float(sizes.max()))
     if late:
-        deal = at_once(_deal, A.indices.size)
-        x = refined(A, sizes, deal(A, sizes, 0.5 * (float(sizes.sum()) + slack)), slack)
+        x = refined(A, sizes, _ending(_deal, A.indices.size, A, sizes, 0.5 * (float(sizes.sum()) + slack)), slack)
     else:
         M = sparse.csr_array((A.data, A.indices, A.indptr), shape=(sizes.size, sizes.size))
         cuts = np.where(rng.random((sizes.size, _TRIES)) < 0.5, 1.0, -1.0)
@@ -101,9 +100,9 @@ def _ending(kernel: Callable[..., Any], steps: int, *arguments: Any) -> Any:
 
 def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> FloatArray:
     """The cuts, shape (n,) or (n, c), after passes of flips that keep |sizes'x| at most `slack` or lower it."""
-    tol, steps = 1e-10 * float(np.abs(rows.data).max(initial=0.0)), _PASSES * (rows.indices.size + len(signs))
     if time_is_up() and np.all(np.abs(sizes @ signs) <= slack):
         return signs.copy()
+    tol, steps = 1e-10 * float(np.abs(rows.data).max(initial=0.0)), _PASSES * (rows.indices.size + len(signs))
     passes = at_once(_passes, steps * signs.size / len(signs))
     if steps > _SHORT:
         return on_columns(lambda x, stop: passes(rows, sizes, x, slack, tol, stop), signs)
@@ -114,15 +113,15 @@ def refined(rows: Rows, sizes: FloatArray, signs: FloatArray, slack: float) -> F
 
 
 @njit(nogil=True)
-def _deal(rows: Rows, sizes: FloatArray, room: float) -> FloatArray:
+def _deal(rows: Rows, sizes: FloatArray, room: float, stop: Stop) -> FloatArray:
     """A cut: one vertex after another goes where it cuts more of what came before, or to the lighter side.
 
-    A side with no more `room` gets none.
+    A side with no more `room` gets none. Once the time is up all go to the lighter side.
     """
     x, held = np.zeros(sizes.size), np.zeros(2)
     for i in range(x.size):
         field = 0.0
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+        for p in range(rows.indptr[i], rows.indptr[i] if stop[0] else rows.indptr[i + 1]):
             field += rows.data[p] * x[rows.indices[p]]
         side = 0 if field < 0.0 or (field == 0.0 and held[0] <= held[1]) else 1
         if held[side] + sizes[i] > room:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpgraph.threads import Stop, on_thread, time_is_up
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 _SWEEPS_AT_LEAST, _MOST_DRAWN = 16, 100  # between two times that starts are drawn again, and how often at most
+_AT_ONCE = 2**14  # entries that a processor's cache holds
 _SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
 
 
@@ -45,8 +47,27 @@ class _ListedObjective(CutObjective):
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
-            degrees = np.asarray(self.matrix.sum(axis=1)).ravel()
-            self.unit = common_divisor(np.append(2.0 * distinct(self.entries)[0].ravel(), degrees))
+            self.unit = common_divisor(np.append(2.0 * distinct(self.entries)[0].ravel(), self._row_sums(False)))
+
+    def _row_sums(self, absolute: bool) -> FloatArray:
+        """Sums of the entries of the rows of M, or of their sizes."""
+        size: Any = np.abs if absolute else np.positive
+        if not sparse.issparse(self.matrix):
+            return np.asarray(size(self.matrix).sum(axis=1))
+        (some, count), indptr, sums = distinct(self.entries), self.matrix.indptr, np.zeros(self.n_vertices)
+        if count > 1:  # equal ones
+            return np.asarray(np.diff(indptr) * size(some[0]))
+        for first, last in self._blocks():
+            rows = first + np.flatnonzero(np.diff(indptr[first : last + 1]))
+            part = size(self.entries[indptr[first] : indptr[last]])
+            sums[rows] = np.add.reduceat(part, indptr[rows] - indptr[first]) if rows.size else 0.0
+        return sums
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """First and last of rows whose entries a processor's cache holds, of a sparse matrix."""
+        ends = np.arange(_AT_ONCE, self.entries.size, _AT_ONCE)
+        cuts = [0, *np.searchsorted(self.matrix.indptr, ends).tolist(), self.n_vertices]
+        return list(pairwise(sorted({*cuts})))
 
     @cached_property
     def rows(self) -> Rows:
@@ -72,8 +93,7 @@ class _ListedObjective(CutObjective):
 
     @cached_property
     def _absolute_row_sums(self) -> FloatArray:
-        sizes = self.matrix if self.entries.min(initial=0.0) >= 0.0 else abs(self.matrix)
-        return np.asarray(sizes.sum(axis=1), dtype=np.float64).ravel()
+        return self._row_sums(self.entries.min(initial=0.0) < 0.0)
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
@@ -192,17 +212,24 @@ class SparseObjective(_ListedObjective):
 
         The best cut is asked for again and again, so that the value of the last one is kept.
         """
-        if self._counts_crossing and self.exact_sums:
-            return float(self.values(signs))
-        if not np.array_equal(signs, self._last[0]):
-            self._last = signs.copy(), self._rounded_value(signs > 0.0)
+        if not (np.array_equal(signs, self._last[0]) or np.array_equal(-signs, self._last[0])):
+            exact = self._counts_crossing and self.exact_sums
+            self._last = signs.copy(), float(self.values(signs)) if exact else self._rounded_value(signs > 0.0)
         return self._last[1]
 
     def _rounded_value(self, side: BoolArray) -> float:
-        mine, other = np.repeat(side, np.diff(self.matrix.indptr)), side[self.matrix.indices]
-        if self._counts_crossing:
-            return rounded_once(self.matrix.data[mine & ~other])
-        return rounded_once(np.append(self.matrix.data * np.where(mine == other, -0.25, 0.25), self.constant))
+        M = self.matrix
+
+        def parts() -> Iterator[FloatArray]:
+            for first, last in self._blocks():
+                own = slice(M.indptr[first], M.indptr[last])
+                mine, other = np.repeat(side[first:last], np.diff(M.indptr[first : last + 1])), side[M.indices[own]]
+                crossing = self._counts_crossing
+                yield M.data[own][mine & ~other] if crossing else M.data[own] * np.where(mine == other, -0.25, 0.25)
+            if not self._counts_crossing:
+                yield np.array([self.constant])
+
+        return rounded_once(parts())
 
     @cached_property
     def _row_norms(self) -> FloatArray:

@@ -71,6 +71,8 @@ def solve_max_cut(
             end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         if quick.size and time_is_up():  # products with a large matrix are late
+            if core.cut_value(quick[:, 0]) < 0.0:  # as if it had not looked at negative weights
+                quick = best_columns(core, np.column_stack([quick, np.ones(n)]), 1)
             return found_alone(watch, core, (kept, lift), quick[:, 0])
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
         cuts = quick

@@ -11,10 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 import time
-import warnings
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +36,8 @@ _INTERIOR_POINT_LIMIT = 80
 _SPLITTING_STEPS = 20_000
 _SHARE_OF_SOLVER = 0.8  # of the time that is left: then the bound is proven
 _LEAST_TIME, _MOST_TIME = 1e-3, 1e9  # seconds: none at all, and infinitely many, mean other things to them
+#: What minimises, what is dual to it, and how the solver ended.
+_Solved: TypeAlias = tuple[FloatArray, FloatArray, str]
 
 
 def lasserre(
@@ -149,36 +150,38 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     N, K = problem.entries.shape[0], len(problem.names)
     if time_is_up():  # all have the last label, and nothing is known
         return np.eye(1, K)[0], np.zeros((N, N)), np.zeros(problem.pairs.shape[0]), "optimal_inaccurate"
-    cp = import_module("cvxpy")  # takes two seconds, and few need it
-
-    places = np.flatnonzero(problem.entries.ravel() >= 0)
-    spread = sparse.csr_matrix(
-        (np.ones(places.size), (places, problem.entries.ravel()[places])), shape=(N * N, K)
-    )  # cvxpy wants the matrix class
+    i, j = np.tril_indices(N) if solver == "clarabel" else np.triu_indices(N)  # as the solver lists a triangle
+    inside, norms, m = problem.entries[i, j] >= 0, np.where(i == j, 1.0, math.sqrt(2.0)), problem.pairs.shape[0]
+    triangle = (norms[inside], (np.flatnonzero(inside), problem.entries[i, j][inside]))
+    cones = sparse.vstack([problem.pairs, sparse.csr_array(triangle, shape=(i.size, K))]).tocsc()
     scale = max(float(np.abs(problem.gain).max()), 1e-300)
-    free = cp.Variable(K - 1)
-    z = cp.hstack([np.ones(1), free])
-    semidefinite = cp.reshape(spread @ z, (N, N), order="C") >> 0
-    constraints: list[Any] = [semidefinite]
-    if problem.pairs.shape[0]:
-        constraints.append(sparse.csr_matrix(problem.pairs) @ z >= 0)
-    program = cp.Problem(cp.Maximize((problem.gain / scale) @ z), constraints)
+    program = sparse.csc_matrix(-cones[:, 1:]), cones[:, [0]].toarray().ravel(), problem.gain[1:] / -scale
     left = min(max(_SHARE_OF_SOLVER * (deadline() - time.monotonic()), _LEAST_TIME), _MOST_TIME)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if solver == "clarabel":  # which panics without a gain if it decomposes
-                program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False, time_limit=left)
-            else:
-                program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS, time_limit_secs=left)
-    except cp.SolverError as error:
-        raise NotConvergedError(f"the moment relaxation could not be solved: {error}") from None
-    if free.value is None:
-        raise NotConvergedError(f"the moment relaxation could not be solved: {program.status}")
-    moments = np.concatenate([[1.0], free.value])
-    multipliers = scale * np.asarray(constraints[1].dual_value) if len(constraints) > 1 else np.empty(0)
-    dual = np.asarray(semidefinite.dual_value)
-    return moments, scale * dual, multipliers, "optimal" if program.status == cp.OPTIMAL else "optimal_inaccurate"
+    free, duals, ended = (_by_interior_points if solver == "clarabel" else _by_splitting)(*program, m, N, left)
+    if not np.all(np.isfinite(np.append(free, duals))):
+        raise NotConvergedError(f"the moment relaxation could not be solved: {ended}")
+    dual = np.zeros((N, N))
+    dual[i, j] = dual[j, i] = scale * duals[m:] / norms
+    return np.append(1.0, free), dual, scale * duals[:m], "optimal" if ended == "solved" else "optimal_inaccurate"
+
+
+def _by_interior_points(A: Any, b: FloatArray, c: FloatArray, m: int, N: int, left: float) -> _Solved:
+    """Minimise c'x where b - A x is m numbers that are nonnegative and a semidefinite N x N matrix."""
+    clarabel = import_module("clarabel")
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.time_limit = False, left
+    settings.chordal_decomposition_enable = False  # it panics without a gain
+    cones, none = [clarabel.NonnegativeConeT(m), clarabel.PSDTriangleConeT(N)], sparse.csc_matrix((c.size, c.size))
+    found = clarabel.DefaultSolver(none, c, A, b, cones, settings).solve()
+    return np.array(found.x), np.array(found.z), str(found.status).lower()
+
+
+def _by_splitting(A: Any, b: FloatArray, c: FloatArray, m: int, N: int, left: float) -> _Solved:
+    """The same."""
+    limits = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": _SPLITTING_STEPS, "time_limit_secs": left}
+    program = {"A": A, "b": b, "c": c}, {"l": m, "s": [N]}
+    found = import_module("scs").SCS(*program, verbose=False, **limits).solve()
+    return found["x"], found["y"], found["info"]["status"]
 
 
 def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatArray) -> float:
