@@ -154,6 +154,31 @@ def test_answers_are_possible_on_five_isolated_vertices():
         assert 0 <= nx.edge_connectivity(G, **tight) <= 4
 
 
+def test_a_public_set_may_be_any_iterable_and_is_looked_at_once():
+    G, calls = graph(), (nx.cut_size, nx.volume, *(getattr(nx, name) for name in SPLIT), nx.bipartite.density)
+    for function in calls:
+        exact = pytest.approx(function(G, range(20)), abs=1e-2)
+        for S in (iter(range(20)), np.arange(20), dict.fromkeys(range(20))):
+            assert function(G, S, backend="dpgraph", **LOUD) == exact
+    assert nx.cut_size(G, iter([0, 1]), iter([1, 2]), backend="dpgraph", **LOUD) == nx.cut_size(G, [0, 1], [1, 2])
+    nx.set_node_attributes(G, {v: v % 2 for v in G}, "side")
+    mixing = {"mapping": {0: np.int64(1), 1: np.int64(0)}, "normalized": False}
+    exact = nx.attribute_mixing_matrix(G, "side", **mixing)
+    assert nx.attribute_mixing_matrix(G, "side", **mixing, backend="dpgraph", **LOUD) == pytest.approx(exact)
+
+
+def test_what_is_no_public_set_or_resolution_costs_nothing():
+    budget = {"backend": "dpgraph", "accountant": dpgraph.PrivacyAccountant(epsilon=1.0), "epsilon": 1.0}
+    G = nx.karate_club_graph()
+    for strange in (None, 3, [[1]]):
+        with pytest.raises(InvalidParameterError, match="must be a collection of"):
+            nx.volume(G, strange, **budget)
+    for resolution in ("1", -2.0, math.nan):
+        with pytest.raises(InvalidParameterError, match="resolution must be a nonnegative finite number"):
+            nx.community.modularity(G, [set(G)], resolution=resolution, **budget)
+    assert budget["accountant"].spent == (0.0, 0.0)
+
+
 def test_a_name_that_no_vertex_has_costs_nothing():
     budget = {"backend": "dpgraph", "accountant": dpgraph.PrivacyAccountant(epsilon=1.0), "epsilon": 1.0}
     G = nx.karate_club_graph()

@@ -17,12 +17,11 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import check_memory, require_delta
+from dpgraph.arguments import check_memory, check_nonnegative, require_delta
 from dpgraph.bounds import spectra
 from dpgraph.denoise.modularity import BlockWeights
 from dpgraph.denoise.modularity import modularity as modularity_of
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import Graph
 from dpgraph.interfaces.networkx.counts import (  # noqa: F401 # networkx looks for its functions here
     Nodes,
     attribute_assortativity_coefficient,
@@ -75,36 +74,40 @@ __all__ = [
 ]
 
 Partition = tuple[set[Hashable], set[Hashable]]
+Sides = tuple[FloatArray, FloatArray]
 
 
-def _indicator(graph: Graph, nodes: Nodes) -> FloatArray:
-    """1 at the given vertices."""
-    chosen = np.zeros(graph.n_vertices)
-    chosen[[graph.index[node] for node in set(nodes)]] = 1.0
-    return chosen
+def _indicator(G: PrivateGraph, nodes: Nodes) -> FloatArray:
+    """1 at the vertices of a public set, which is looked at once (it may be an iterator), before anything is spent."""
+    try:
+        chosen = set(nodes)
+    except TypeError:
+        raise InvalidParameterError(
+            f"a public set must be a collection of (hashable) vertices; got {type(nodes).__name__}. Nothing was spent"
+        ) from None
+    inside = np.fromiter((node in chosen for node in G), dtype=np.float64, count=len(G))
+    if strange := len(chosen) - int(inside.sum()):
+        raise InvalidParameterError(
+            f"a public set must hold vertices of the graph; {strange} of {len(chosen)} are none. Nothing was spent"
+        )
+    return inside
 
 
-def _sides(graph: Graph, S: Nodes, T: Nodes | None) -> tuple[FloatArray, FloatArray]:
+def _sides(G: PrivateGraph, S: Nodes, T: Nodes | None) -> Sides:
     """Indicators of two public sets, of which the second is by default the rest."""
-    first = _indicator(graph, S)
-    return first, 1.0 - first if T is None else _indicator(graph, T)
+    first = _indicator(G, S)
+    return first, 1.0 - first if T is None else _indicator(G, T)
 
 
-def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
-    """Weight of the edges with one end in S and the other in T, each counted once."""
-    s, t = _sides(graph, S, T)
-    both = s * t  # an edge inside the common part is counted from both its ends
-    return float(s @ graph.multiply(t) - both @ graph.multiply(both) / 2)
-
-
-def _noisy_cut(
-    G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Privacy, rng: Any = None
-) -> float:
-    graph, call = opened(G, asked, weight, rng, (S, T))
-    released = release_weight("cut weight", _between(graph, S, T), graph, call).value
-    first, second = _sides(graph, S, T)
-    both = float(first @ second)
-    pairs = float(first.sum() * second.sum()) - both * (both + 1) / 2  # no vertex with itself, none twice
+def _noisy_cut(G: PrivateGraph, sides: Sides, weight: str | None, asked: Privacy, rng: Any = None) -> float:
+    """Weight of the edges with one end in either set, each counted once, with noise."""
+    first, second = sides
+    both = first * second  # an edge inside the common part is counted from both its ends
+    common = float(both.sum())
+    pairs = float(first.sum() * second.sum()) - common * (common + 1) / 2  # no vertex with itself, none twice
+    graph, call = opened(G, asked, weight, rng)
+    across = float(first @ graph.multiply(second) - both @ graph.multiply(both) / 2)
+    released = release_weight("cut weight", across, graph, call).value
     return possible(released, pairs, weight, graph.max_weight)
 
 
@@ -139,20 +142,20 @@ def randomized_partitioning(
     noise = noise_source(as_rng(seed))
     nodes = list(G)
     first = {node for node, draw in zip(nodes, noise.generator.random(len(nodes)).tolist(), strict=True) if draw < p}
-    return _noisy_cut(G, first, None, weight, asked, noise), (first, set(nodes) - first)
+    return _noisy_cut(G, _sides(G, first, None), weight, asked, noise), (first, set(nodes) - first)
 
 
 @answered_privately
 def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy) -> float:
     """Weight of the edges between the public sets S and T (by default the rest) with noise: sensitivity w."""
-    return _noisy_cut(G, S, T, weight, asked)
+    return _noisy_cut(G, _sides(G, S, T), weight, asked)
 
 
 @answered_privately
 def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Privacy) -> float:
     """Sum of the degrees of the public set S with noise: sensitivity 2 w, because an edge inside S counts twice."""
-    graph, call = opened(G, asked, weight, sets=(S,))
-    inside = _indicator(graph, S)
+    inside = _indicator(G, S)
+    graph, call = opened(G, asked, weight)
     released = release_weight("volume", float(inside @ graph.degrees()), graph, call, times=2).value
     return possible(released, float(inside.sum()) * (graph.n_vertices - 1), weight, graph.max_weight)
 
@@ -217,8 +220,9 @@ def kernighan_lin_bisection(
 def density(B: PrivateGraph, nodes: Nodes | None, *, asked: Privacy) -> float:
     """Private share of the possible edges (``nx.bipartite.density``; ``nodes=None``: not bipartite)."""
     n = len(B)
-    pairs = n * (n - 1) // 2 if nodes is None else len(nodes) * (n - len(nodes))
-    graph, call = opened(B, asked, None, sets=(nodes,))
+    chosen = None if nodes is None else int(_indicator(B, nodes).sum())
+    pairs = n * (n - 1) // 2 if chosen is None else chosen * (n - chosen)
+    graph, call = opened(B, asked, None)
     count = release_weight("number of edges", float(graph.degrees().sum()) / 2, graph, call).value
     return possible(count, pairs, None) / pairs if pairs > 0 else 0.0
 
@@ -276,8 +280,8 @@ def _release_cut(
     G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Privacy
 ) -> tuple[float, tuple[float, float], float]:
     """Noisy weight across, volumes and total weight, from one release: the weights between all groups of S and T."""
-    graph, call = opened(G, asked, weight, sets=(S, T))
-    kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
+    kinds, groups = np.unique(np.column_stack(_sides(G, S, T)), axis=0, return_inverse=True)
+    graph, call = opened(G, asked, weight)
     released = release_block_weights(graph, groups.ravel(), call).value
     weights = np.rint(released) if weight is None else released
     ends = kinds[:, None, :] + kinds[None, :, :]  # how many ends of an edge between two groups lie in S, and in T
@@ -330,10 +334,11 @@ def edge_expansion(
     G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Privacy
 ) -> float:
     """Noisy cut, at least 0, over the size of the smaller public set."""
-    smaller = min(len(S), len(set(G) - set(S)) if T is None else len(T))
+    sides = _sides(G, S, T)
+    smaller = min(float(side.sum()) for side in sides)
     if smaller == 0:
         raise InvalidParameterError("both sets must hold a vertex; got an empty one")
-    return _noisy_cut(G, S, T, weight, asked) / smaller
+    return _noisy_cut(G, sides, weight, asked) / smaller
 
 
 def _counted(weight: str | None, asked: Privacy) -> str | None:
@@ -388,13 +393,13 @@ def modularity(
     asked: Privacy,
 ) -> float:
     """Modularity of public communities, from noisy weights between every two and inside each: one release for all."""
-    weight = _counted(weight, asked)
+    weight, resolution = _counted(weight, asked), check_nonnegative("resolution", resolution)
     groups = group_numbers(G, communities)
     graph, call = opened(G, asked, weight)
     released = release_block_weights(graph, groups, call)
     weights = np.rint(released.value) if weight is None else released.value
     value, _ = modularity_of(BlockWeights.released(weights, released.std), resolution)
-    return min(max(value, -float(resolution)), 1.0) if math.isfinite(value) else 0.0
+    return min(max(value, -resolution), 1.0) if math.isfinite(value) else 0.0
 
 
 (effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())

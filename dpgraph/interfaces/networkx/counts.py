@@ -24,16 +24,8 @@ from dpgraph.typing import FloatArray, IntArray
 Nodes = Collection[Hashable]
 
 
-def opened(
-    G: PrivateGraph, asked: Privacy, weight: str | None, rng: Any = None, sets: tuple[Nodes | None, ...] = ()
-) -> tuple[Graph, Call]:
-    """The budget is debited before an edge is read, and after public sets were looked at: all are of vertices."""
-    for nodes in sets:
-        chosen = set(nodes or ())
-        if strange := sum(node not in G for node in chosen):
-            raise InvalidParameterError(
-                f"a public set must hold vertices of the graph; {strange} of {len(chosen)} are none. Nothing was spent"
-            )
+def opened(G: PrivateGraph, asked: Privacy, weight: str | None, rng: Any = None) -> tuple[Graph, Call]:
+    """The budget is debited before an edge is read."""
     source = open_graph(G, weight=weight, max_weight=asked.arguments(weight)["max_weight"])
     call = open_call(**asked.budget, relation=Edge(), noise=noise_source(rng))
     return source.read(), call
@@ -139,7 +131,8 @@ def attribute_mixing_matrix(
 ) -> FloatArray:
     """Noisy numbers of edges between public groups of vertices, from both ends, or their shares."""
     places = {} if mapping is None else mapping
-    if not all(isinstance(place, int) and 0 <= place < 2 * len(G) + len(places) for place in places.values()):
+    rows = range(2 * len(G) + len(places))
+    if not all(isinstance(place, (int, np.integer)) and place in rows for place in places.values()):
         raise InvalidParameterError("mapping must give each value a row, a small nonnegative int. Nothing was spent")
     values, mixing = _mixing(G, attribute, nodes, asked)
     if mapping is not None:
