@@ -11,9 +11,12 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import date
+from decimal import Decimal
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,8 +133,13 @@ def polars_frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
 
 
 def csv_table(columns: Mapping[str, Sequence[Any]], path: str | os.PathLike[str] | None) -> str:
-    """Columns as comma-separated text, also written to a file if one is named."""
-    return _written(csv_text(list(columns), [label_texts(values) for values in columns.values()]), path)
+    """Columns as comma-separated text, None as an empty cell, also written to a file if one is named."""
+    return _written(csv_text(list(columns), [_csv_column(values) for values in columns.values()]), path)
+
+
+def _csv_column(values: Sequence[Any]) -> list[str | None]:
+    texts = iter(label_texts([value for value in values if value is not None]))
+    return [None if value is None else next(texts) for value in values]
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
@@ -142,7 +150,8 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str:
 
 def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
     """Labels as they are, or as texts where polars has no type for them."""
-    plain = isinstance(values, np.ndarray) or len({type(value) for value in values}) < 2
+    values = values if isinstance(values, np.ndarray) else list(map(_of_python, values))
+    plain = isinstance(values, np.ndarray) or len(set(map(type, values))) < 2
     return values if plain and not (len(values) and isinstance(values[0], tuple)) else label_texts(values)
 
 
@@ -151,7 +160,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else repr(key): _plain(one) for key, one in value.items()}
+        return {key if isinstance(key, str) else repr(_of_python(key)): _plain(one) for key, one in value.items()}
     if isinstance(value, (set, frozenset, list, tuple)):
         return [_plain(one) for one in value]
     if hasattr(value, "to_dict"):
@@ -203,13 +212,25 @@ def _cell(value: Any) -> str:
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
     """Vertex labels as text from which they can be told apart again.
 
-    Integers are written as digits and strings as they are, if all labels are of that one kind; otherwise every
-    label is written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back.
+    Numbers, texts and dates are written as they are, if all labels are of that one kind; otherwise every label is
+    written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back. Types of numpy count as
+    those of Python.
     """
-    for kind in (int, str):
-        if all(type(node) is kind for node in nodes):
-            return [str(node) for node in nodes]
-    return [repr(node) for node in nodes]
+    kinds = set(map(type, nodes))
+    if not kinds <= {int, str}:
+        nodes = list(map(_of_python, nodes))
+        kinds = set(map(type, nodes))
+    one = len(kinds) == 1 and issubclass(next(iter(kinds)), (int, str, date, Decimal, UUID))
+    return list(map(str if one else repr, nodes))
+
+
+def _of_python(label: Any) -> Any:
+    """A label without types of numpy, whose names change between versions and say nothing to other programs."""
+    if isinstance(label, (np.datetime64, np.timedelta64)):
+        return str(label)
+    if isinstance(label, np.generic):
+        return label.item()
+    return type(label)(map(_of_python, label)) if type(label) in (tuple, frozenset) else label
 
 
 def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:

@@ -110,6 +110,20 @@ def test_tables_of_marginals_are_labelled_and_all_of_them_survive_a_file(tmp_pat
         np.testing.assert_array_equal(loaded.table(columns), table)
 
 
+def test_labels_of_numpy_are_written_like_those_of_python_and_dates_as_dates():
+    edges = np.array(nx.cycle_graph(12).edges)
+    days = np.datetime64("2020-01-01") + edges
+    kinds = (edges, "0"), (np.char.mod("n%d", edges), "n0"), (days, "2020-01-01"), (days.astype(object), "2020-01-01")
+    for ends, first in kinds:
+        G = nx.Graph(list(zip(*ends.T, strict=True)))
+        found = dpgraph.private_communities(G, epsilon=1.0, rng=0)
+        assert found.to_csv().splitlines()[1].startswith(f"{first},")
+        assert "np." not in dpgraph.report(G, epsilon=1.0, rng=0)._repr_html_()
+        assert str(found.to_polars()["node"][0]).startswith(first)
+    colours = dpgraph.private_max_2csp(dpgraph.TwoCSP.from_networkx(nx.Graph(list(map(tuple, edges)))), **BUDGET)
+    assert set(colours.to_dict()["assignment"]) == set(map(str, range(12)))
+
+
 def test_degrees_without_weights_are_whole_in_tables_and_weighted_ones_are_not():
     G = nx.Graph([("a", "b", {"weight": 0.5}), ("b", "c", {"weight": 0.3})])
     counted = dpgraph.private_degrees(G, epsilon=1.0, rng=0)

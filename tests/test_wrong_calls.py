@@ -200,6 +200,8 @@ LINES = [
     ("degrees ok.csv --epsilon 1 --weight n --max-weight 3", "weight"),
     ("degrees ok.csv --epsilon 1 --output no/where.csv", "does not exist"),
     ("degrees ok.csv --epsilon 1 --output ok.csv", "a file that this command reads"),
+    ("degrees ok.csv --epsilon 1 --output degrees.csv.gz", "ends in .csv or .txt"),
+    ("synthesize ok.csv --epsilon 1 --output twin.gml", "ends in .csv or .txt"),
     ("degrees ok.csv --epsilon 1 --output - --report -", "two outputs"),
     ("max-cut ok.csv --epsilon 1 --plot -", "picture"),
     ("max-cut ok.csv --epsilon 1 --mechanism magic", "--mechanism must be one of"),

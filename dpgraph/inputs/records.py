@@ -84,9 +84,10 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
                 f"Pass categories={{{label!r}: [...]}}. No budget was spent"
             )
         return (0, 1)
-    found = tuple(values)
+    found = tuple(None if is_null(value) else value for value in values)
     if len(found) < 2 or len(set(found)) < len(found):
-        raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(found)}")
+        of = f"{len(found)}, of which {len(set(found))} differ"
+        raise InvalidParameterError(f"column {label!r} needs at least two categories, all different; got {of}")
     return found
 
 
@@ -134,6 +135,10 @@ def _binary(column: NDArray[Any]) -> IntArray:
 
 
 def _categorical(column: NDArray[Any], values: tuple[Any, ...]) -> IntArray:
+    if column.dtype.kind in "mM":  # dates and times: in nanoseconds, numpy gives numbers for them
+        unit = np.dtype(f"{column.dtype.kind}8[{'ns' if np.datetime_data(column.dtype)[0] == 'ns' else 'us'}]")
+        values, column = tuple(np.array(values, dtype=unit).astype(np.int64).tolist()), column.astype(unit)
+        column = column.astype(np.int64)
     number = {value: i for i, value in enumerate(values)}
     absent = number.get(None, -1)
     codes = np.array([absent if is_null(value) else number.get(value, -1) for value in column.tolist()])

@@ -170,6 +170,19 @@ def test_polars_frames_are_read_and_only_declared_categories_are_believed():
         private_marginals(pl.DataFrame({"a": [0, None, 1]}), 1, rng=3, **BUDGET)
 
 
+def test_dates_in_any_unit_are_categories_and_nan_declares_missing_values():
+    days = list(pd.date_range("2020-01-01", periods=3))
+    for unit in ("s", "us", "ns"):
+        data = pd.DataFrame({"day": pd.Series([*days, pd.NaT]).astype(f"datetime64[{unit}]")})
+        plain = [day.date() for day in days]
+        for values in ([*days, pd.NaT], [*plain, np.nan], [*np.array(plain, "M8"), None]):
+            found = private_marginals(data, 1, epsilon=1e4, categories={"day": values}, rng=0)
+            np.testing.assert_array_equal(found.table("day").round(), 1.0)
+    assert found.to_csv("day").splitlines()[4].startswith(",")
+    with pytest.raises(InvalidParameterError, match="all different; got 2, of which 1 differ"):
+        private_marginals(data, 1, epsilon=1.0, categories={"day": [None, np.nan]}, rng=0)
+
+
 @each("k, N, factor", [(2, 100, 2.0), (3, 300, 3.0), (4, 300, 5.0)], parts=2)
 def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, factor):
     data = clustered(12, N)

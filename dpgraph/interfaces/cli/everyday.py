@@ -256,7 +256,7 @@ class Page(GraphRelease):
 
     def run(self) -> None:
         """Refuse a picture that could not be drawn, too."""
-        if self.output is not None and self.output.suffix in (".png", ".pdf"):
+        if self.output is not None and self.output.suffix.lower() in (".png", ".pdf"):
             require("matplotlib")
         super().run()
 
@@ -271,7 +271,7 @@ class Page(GraphRelease):
         if self.output == STDOUT:
             yield self.output, lambda path: put(path, named.to_csv())
         elif self.output is not None:
-            yield self.output, getattr(named, f"to_{self.output.suffix[1:]}")
+            yield self.output, getattr(named, f"to_{self.output.suffix[1:].lower()}")
         yield self.report, lambda path: put(path, self._report(source, result, given))
         yield picture(self.plot, "plot_report", named)
 

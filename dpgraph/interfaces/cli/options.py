@@ -34,7 +34,8 @@ def argument(metavar: str, help: str, *, default: Any = MISSING, **more: Any) ->
 
 
 def written(help: str, *endings: str, picture: bool = False) -> Any:
-    """A field that names a file which the command writes: with one of these endings, or a picture."""
+    """A field that names a file which the command writes: with one of these endings ("" is none), or a picture."""
+    endings = endings or (() if picture else (".csv", ".txt", ""))
     declared = {"kind": typer.Option, "names": (), "more": {"help": help}, "endings": endings, "picture": picture}
     return field(default=None, metadata=declared)
 

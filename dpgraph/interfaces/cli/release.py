@@ -67,7 +67,9 @@ class Release:
     delta: float = options.delta(0.0)
     seed: int | None = options.seed(None)
     budget: Path | None = options.budget()
-    report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON; - is standard output.")
+    report: Path | None = written(
+        "Write the guarantee, the ledger and the parameters as JSON; - is standard output.", ".json", ".txt", ""
+    )
     progress: bool = options.progress()
     output: Path | None = written("Write the table as CSV; - is standard output.")
 
@@ -210,9 +212,10 @@ def require_outputs(command: Any) -> None:
     require_writable(command, *(path for _, path in asked))
     for one, path in asked:
         endings = one.metadata["endings"]
-        suffix = ".csv" if path == STDOUT else path.suffix  # a table
-        if endings and suffix not in endings:
-            raise InvalidParameterError(f"--{one.name} writes an {' or '.join(endings)} file; got {path.name!r}")
+        ends = {".csv", ""} if path == STDOUT else {path.suffix.lower()}  # a text
+        if endings and not ends & set(endings):
+            known = " or ".join(filter(None, endings))
+            raise InvalidParameterError(f"--{one.name} writes a file that ends in {known}; got {path.name!r}")
         if one.metadata["picture"]:
             require("matplotlib")
             from dpgraph.plot import require_format
