@@ -80,6 +80,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return run
 
 
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Make a file of this content, text or bytes."""
+
+    def write(content: str | bytes, name: str = "graph.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name file contents by their length: workers must collect equal names, and a gzip header holds the time."""
     if isinstance(val, bytes):

@@ -22,6 +22,7 @@ from dpgraph.projections import (
     project_spectral_ball,
     shrink_psd_trace,
 )
+from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.strategies import Coherence, Projector
 from tests.about import about
 
@@ -38,7 +39,7 @@ PRIVATE = [
         ({"epsilon": -1.0}, "epsilon"),
     ]),
     (dpgraph.private_covariance, {"X": np.eye(3)}, [
-        ({"mechanism": "gaussian", "delta": 0.0}, "delta"), ({"mechanism": "laplace"}, "mechanism"),
+        ({"mechanism": "gaussian", "delta": 0.0}, "needs 0 < delta"), ({"mechanism": "laplace"}, "mechanism"),
         ({"delta": 1.0}, "delta"), ({"project": "always"}, "project"), ({"project": PAIR}, "project"),
         ({"adjacency": "swap"}, "adjacency"), ({"max_norm": 0.0}, "max_norm"), ({"max_norm": 1e200}, "max_norm"),
         ({"n_records": 0}, "records"), ({"n_records": 2.5}, "records"), ({"n_records": 10**400}, "records"),
@@ -58,6 +59,7 @@ PRIVATE = [
         ({"A": [[1.0, -1.0, 0.5]], "sparse": True}, "records="), ({"A": 10**400}, "numeric"),
         ({"records": -1}, "records must be"), ({"records": INF}, "records must be"),
         ({"adjacency": "swap"}, "adjacency"),
+        *(({"A": size * np.eye(2), "x": [1, 2]}, "other units") for size in (1e-130, 1e130)),
     ]),
     (dpgraph.private_marginals, {"data": BITS, "k": 2}, [
         ({"data": [0, 1]}, "one record a row"), ({"data": np.zeros((0, 3))}, "no records"), ({"k": 4}, "from 1 to 3"),
@@ -88,7 +90,9 @@ PRIVATE = [
         ({"mechanism": "laplace"}, "mechanism"), ({"mechanism": Coherence(max_rank=0)}, "max_rank"),
         ({"mechanism": Coherence(rank=2), "rank": 2}, "rank"),
         ({"mechanism": Coherence(projection="spectral")}, "projection"),
-        ({"coherence": "rank", "delta": 0.0}, "delta"), ({"mechanism": "noisy-power", "delta": 0.0}, "delta"),
+        ({"coherence": "rank", "delta": 0.0}, "delta"), ({"G": nx.empty_graph(5001), "mechanism": "gaussian"}, "5000"),
+        *(({"mechanism": name, "rank": 2, "delta": 0.0}, "delta.*randomized-response.*rank=1")
+          for name in ("coherence", "gaussian", "noisy-power")),
         ({"mechanism": np.array(["coherence"])}, "mechanism"),
         ({"regularization": 1e200, "mechanism": "noisy-power"}, ""),
         ({"mechanism": Coherence(certificate=["stability"])}, "certificate"),
@@ -100,6 +104,7 @@ PRIVATE = [
         ({"mechanism": Coherence(degree=3)}, "degree"), ({"mechanism": Coherence(degree=20)}, "degree"),
         ({"on_halt": "ignore"}, "on_halt"), ({"mechanism": Coherence(rounds=0)}, "rounds"),
         ({"mechanism": Coherence(seeds=-1)}, "seeds"),
+        ({"G": nx.path_graph(LARGEST + 1), "mechanism": "permute-and-flip"}, r"2\*\*\(n - 1\)"),
     ]),
     (dpgraph.private_max_2csp, {"instance": CSP}, [
         ({"adjacency": "vertex"}, "adjacency"), ({"mechanism": "gaussian"}, "mechanism"),
@@ -107,6 +112,9 @@ PRIVATE = [
         ({"mechanism": "coherence", "adjacency": "constraint"}, ""),
         ({"mechanism": "coherence", "delta": 0.0}, "delta"),
         ({"mechanism": Coherence(rank=0)}, "rank"), ({"on_halt": "ignore"}, "on_halt"),
+        *(({"instance": dpgraph.TwoCSP(3000, 2), "mechanism": Coherence(rank=2, **{name: value})}, words)
+          for name, value, words in (("seeds", 1, "seeds"), ("degree", 4, "degree"),
+                                     ("projection", "spectral", "5000"))),
     ]),
     (dpgraph.private_max_2csp, EDGE, [
         ({"relation": np.eye(2)}, "shape"), ({"relation": 4 * RELATION}, r"\[0, 1\]"),
@@ -167,6 +175,7 @@ OTHERS = [
     (lambda: averaged_projections([[INF]], PSDCone(), 3), "finite"),
     (lambda: dpgraph.max_cut(nx.DiGraph([(0, 1)])), "undirected"),
     (lambda: dpgraph.max_cut(nx.empty_graph(0)), "one vertex"),
+    (lambda: dpgraph.max_bisection(nx.empty_graph(0)), "one vertex"),
     (lambda: dpgraph.max_cut(np.array([[0.0, NAN], [NAN, 0.0]])), "finite"),
     (lambda: dpgraph.max_cut(PATH, weight="w"), "'w'"), (lambda: dpgraph.max_cut([(0, 1)]), "networkx"),
     (lambda: dpgraph.max_cut(PATH, relaxation="exact"), "relaxation must be one of"),

@@ -18,16 +18,6 @@ from dpgraph.interfaces.cli import main
 FORMATS = ["json", "json.gz"]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def write_csp(instance, path):
     """The documented form of an instance."""
     constraints = [

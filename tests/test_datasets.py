@@ -29,16 +29,6 @@ from dpgraph.exceptions import DatasetError, InvalidParameterError
 from tests.about import each
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def edges(G):
     return {frozenset(edge) for edge in G.edges}
 

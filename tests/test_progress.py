@@ -1,8 +1,6 @@
 """Functions that release nothing, estimators and the backend of networkx show a bar on stderr when they are asked."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import networkx as nx
 import numpy as np
@@ -10,9 +8,6 @@ import pytest
 
 from dpgraph import datasets, evaluate, projections, sos
 from dpgraph.sklearn import PrivateCommunities, PrivatePCA, PrivateSpectralEmbedding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MATRIX = np.add.outer(np.arange(6.0), np.arange(6.0))
 GRAPH = nx.to_numpy_array(nx.cycle_graph(6))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.releases.all_cuts import LARGEST, _cut_weights
+from dpgraph.releases.all_cuts import _cut_weights
 
 DELTA = 1e-6
 
@@ -78,12 +78,3 @@ def test_weights_count_in_units_of_the_largest():
     assert cut.mechanism == "permute-and-flip"
     assert dpgraph.evaluate.cut_value(G, cut.partition, weight="weight") == 75.0
     assert cut.estimated_value == pytest.approx(75.0, abs=5.0)
-
-
-def test_more_vertices_are_refused_before_the_budget_is_touched():
-    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
-    with pytest.raises(dpgraph.InvalidParameterError, match="2\\*\\*\\(n - 1\\)"):
-        dpgraph.private_max_cut(
-            nx.path_graph(LARGEST + 1), epsilon=1.0, delta=DELTA, mechanism="permute-and-flip", accountant=accountant
-        )
-    assert accountant.spent == (0.0, 0.0)

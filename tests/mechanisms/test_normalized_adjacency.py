@@ -94,13 +94,11 @@ def test_zero_regularization_with_isolated_vertices_halts_before_dividing():
     assert halt.value.stage == "minimum degree"
 
 
-def test_gaussian_mechanism_never_halts_and_is_limited_in_size():
+def test_gaussian_mechanism_never_halts():
     private = dpgraph.private_normalized_adjacency(
         nx.path_graph(40), epsilon=0.1, delta=1e-6, mechanism="gaussian", rng=0
     )
     assert 1 <= private.rank <= 8
-    with pytest.raises(dpgraph.InvalidParameterError, match="5000"):
-        dpgraph.private_normalized_adjacency(nx.empty_graph(5001), epsilon=1, delta=1e-6, mechanism="gaussian")
 
 
 def embedding(graph, **options):
@@ -145,12 +143,6 @@ def test_without_delta_the_call_is_pure_whatever_is_chosen(epsilon, rank):
     assert (private.privacy.delta, private.privacy.mu) == (0.0, None)
     assert private.mechanism in ("randomized-response", "noisy-power")
     assert rank == "auto" or private.rank == rank
-
-
-def test_a_strategy_that_needs_delta_names_the_pure_ones():
-    for mechanism in ("coherence", "gaussian", "noisy-power"):
-        with pytest.raises(dpgraph.InvalidParameterError, match=r"delta.*randomized-response.*rank=1"):
-            dpgraph.private_normalized_adjacency(nx.path_graph(30), epsilon=1.0, rank=2, mechanism=mechanism)
 
 
 def test_edges_of_any_weight_are_never_asked_for_one_bit():

@@ -7,7 +7,6 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems import low_rank, released_solvers
 from dpgraph.problems.options import Coherence
 
@@ -80,13 +79,6 @@ def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, m
     result = dpgraph.private_max_2csp(equal, epsilon=1e5, delta=1e-3, mechanism=Coherence(**PAPER, **options), rng=0)
     assert equal.value(result.assignment) == 15
     assert ran == ["projection"] * ("projection" in options) + [solver]
-
-
-def test_what_a_2csp_cannot_be_solved_with_is_refused_before_it_is_read():
-    large = dpgraph.TwoCSP(3000, 2)
-    for options, message in (({"seeds": 1}, "seeds"), ({"degree": 4}, "degree"), ({"projection": "spectral"}, "5000")):
-        with pytest.raises(InvalidParameterError, match=message):
-            dpgraph.private_max_2csp(large, epsilon=1.0, delta=DELTA, mechanism=Coherence(rank=2, **options))
 
 
 def test_assignment_speaks_in_the_callers_names():

@@ -8,12 +8,9 @@ import pytest
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import gdp_mu
 from dpgraph.problems.records.linear_queries import error_lower_bounds, expected_error, private_linear_queries
+from tests.queries.test_linear_queries import prefix_sums
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
-
-
-def prefix_sums(n):
-    return np.tril(np.ones((n, n)))
 
 
 QUERIES = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.exceptions import NotConvergedError
 from dpgraph.problems.records.linear_queries import minimum_volume_ellipsoid
 
 
@@ -51,8 +51,6 @@ def test_even_a_rough_ellipsoid_contains_every_point_and_keeps_its_volume_promis
     assert exact.log_volume - 1e-8 <= rough.log_volume <= exact.log_volume + 5 * np.log1p(rough.gap)
 
 
-def test_a_bad_tolerance_is_refused_and_too_few_steps_are_reported():
-    with pytest.raises(InvalidParameterError, match="0 < tol < 1"):
-        minimum_volume_ellipsoid(np.eye(2), tol=0)
+def test_too_few_steps_are_reported():
     with pytest.raises(NotConvergedError, match="reached gap"):
         minimum_volume_ellipsoid(np.random.default_rng(0).normal(size=(50, 5)), tol=1e-9, max_iter=3)

@@ -16,21 +16,14 @@ from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from tests.about import each
 from tests.privacy.replay import doors, replay  # noqa: F401
+from tests.queries.test_linear_queries import prefix_sums, rmse
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = ("gaussian", "ellipsoid", "factorization")
 
 
-def prefix_sums(n):
-    return np.tril(np.ones((n, n)))
-
-
 def longest_difference(A):
     return max(float(np.linalg.norm(A[:, i] - A[:, j])) for i, j in itertools.combinations(range(A.shape[1]), 2))
-
-
-def rmse(answers, truth):
-    return float(np.sqrt(np.mean((answers - truth) ** 2)))
 
 
 @each("seed", range(4), parts=2)
