@@ -79,10 +79,9 @@ def private_normalized_adjacency(  # noqa: PLR0913
         Number of eigenvectors, 1 <= rank <= n. "auto" chooses up to 8 by released values, or takes one for each of the
         communities, up to 8; for "noisy-power" it is 2, and where "auto" takes that one with delta = 0 it is 1.
     regularization : float or "auto"
-        tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
-        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response",
-        and 0 with "communities". A number spends a tenth of the budget of "coherence" and "gaussian" on a private
-        minimum degree.
+        tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no degree test
+        is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response", and 0 with
+        "communities". A number spends a tenth of the budget of "coherence" and "gaussian" on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.

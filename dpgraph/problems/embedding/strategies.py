@@ -270,9 +270,8 @@ def _by_answers(
     """Release one answer for each pair; everything else is computed from the answers.
 
     `rank` "auto" keeps the eigenvalues that stand out of the noise and of a graph of independent edges, at least one
-    and at most eight; `regularization`
-    "auto" is a multiple of the average degree of the answers. Eigenvectors are estimated by message passing, where
-    there are rows enough.
+    and at most eight; `regularization` "auto" is a multiple of the average degree of the answers. Eigenvectors are
+    estimated by message passing, where there are rows enough.
     """
     flipped = release_flipped_graph(graph, call)
     n, p = graph.n_vertices, flipped.flip

@@ -5,9 +5,8 @@ Gaussian noise of covariance S / mu^2 hides them at mu-GDP when a_i' S^{-1} a_i 
 
     minimise tr S   over S > 0 with a_i' S^{-1} a_i <= 1.                                                     (P)
 
-With S = A X^{-1} A', this is "minimise tr(A X^{-1} A') over X > 0, diag X <= 1"
-(docs/linear_queries-theory.md, "Theorem"). Lagrangian duality (minimise tr S + tr(M S^{-1}) over S: S = M^{1/2}) gives
-the dual
+With S = A X^{-1} A', this is "minimise tr(A X^{-1} A') over X > 0, diag X <= 1" (docs/linear_queries-theory.md,
+"Theorem"). Lagrangian duality (minimise tr S + tr(M S^{-1}) over S: S = M^{1/2}) gives the dual
 
     maximise t(p)^2 over the simplex,   t(p) = tr M^{1/2},   M = sum_i p_i a_i a_i',                          (D)
 

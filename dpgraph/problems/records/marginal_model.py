@@ -187,8 +187,7 @@ class MarginalModel:
     def _repaired(self, theta: FloatArray) -> FloatArray:
         """Mix with the uniform distribution, as little as makes all cells nonnegative.
 
-        The uniform table has parities 0 and equal cells u, so a share s turns the smallest cell c into
-        (1 - s) c + s u.
+        The uniform table has parities 0 and equal cells u, so a share s turns the smallest cell c into (1 - s) c + s u.
         """
         share = 0.0
         for table in self._tables:

@@ -1,8 +1,7 @@
 """One trial: draw on G, force on G', and compare line by line and by likelihood ratios.
 
-Both worlds run through the public interface. The first draws its noise. The second is handed the releases of the
-first, so that every choice that is made from released values is the same; what it would have added noise to is
-recorded.
+Both worlds run through the public interface. The first draws its noise. The second is handed the releases of the first,
+so that every choice that is made from released values is the same; what it would have added noise to is recorded.
 
 A trial gives ratios, each of which must be at most 1:
 
