@@ -3,7 +3,11 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 #: What a program may know of the machine: where programs, home and temporary files are, and, on Windows, the system.
 _KEPT = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP")
@@ -31,6 +35,13 @@ def started(*arguments: Any) -> "subprocess.Popen[str]":
 def dpgraph(*arguments: Any, **options: Any) -> "subprocess.CompletedProcess[str]":
     """Run the command line as a program; options as for :func:`python`."""
     return python("-m", "dpgraph", *arguments, **options)
+
+
+def benchmark(name: str) -> Any:
+    """A script of the benchmarks as a module; they import each other by their names alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(Path(__file__).parents[1] / "benchmarks"), *sys.path])
+        return import_module(name)
 
 
 def _command(arguments: tuple[Any, ...]) -> list[str]:

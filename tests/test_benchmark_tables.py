@@ -1,20 +1,13 @@
 """Every committed table has one command that makes it, can be read, and says what the pages say."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.__main__ import MAKERS, about, script
+from tests.programs import benchmark
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-try:
-    import frontier
-    import frontier_tables
-finally:
-    sys.path.remove(str(BENCHMARKS))
-
+frontier, frontier_tables = map(benchmark, ("frontier", "frontier_tables"))
 RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
 
 
@@ -25,11 +18,8 @@ def test_every_committed_table_is_made_by_a_registered_script():
         assert about(name), name
 
 
-def test_the_estimate_of_large_graphs_follows_from_the_committed_measurements(monkeypatch):
-    monkeypatch.syspath_prepend(str(RESULTS.parent))
-    import distributed_estimate
-
-    assert distributed_estimate.text() == (RESULTS / "distributed_estimate.md").read_text()
+def test_the_estimate_of_large_graphs_follows_from_the_committed_measurements():
+    assert benchmark("distributed_estimate").text() == (RESULTS / "distributed_estimate.md").read_text()
 
 
 @pytest.mark.parametrize("name", frontier.PROBLEMS)

@@ -1,21 +1,12 @@
 """Mechanisms of others that the benchmarks run: their laws are those of their papers."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from dpgraph.privacy.accounting import gaussian_scale
+from tests.programs import benchmark
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-try:
-    import covariance
-    import peers
-    import science
-finally:
-    sys.path.remove(str(BENCHMARKS))
+covariance, peers, science = map(benchmark, ("covariance", "peers", "science"))
 
 
 def test_draws_from_the_exponential_mechanism_on_the_sphere_have_its_moments():

@@ -1,17 +1,10 @@
 """The errors of the mechanisms grow as the papers prove, one quantity after another; larger sweeps in benchmarks."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-try:
-    import rates
-    import rates_rounding
-finally:
-    sys.path.remove(str(BENCHMARKS))
+from tests.programs import benchmark
+
+rates, rates_rounding = map(benchmark, ("rates", "rates_rounding"))
 
 SWEEPS = {sweep.name: sweep for sweep in rates.sweeps()}
 #: Cheap enough for every run of the tests, and narrow enough to exclude an exponent that is wrong by a half.

@@ -1,18 +1,13 @@
 """Peers of the synthetic graphs: what they release moves no more than they say, and without noise they fit."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-with pytest.MonkeyPatch.context() as patch:
-    patch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    import synthetic_beside_peers as table
-    import synthetic_hrg
-    import synthetic_peers as peers
+from tests.programs import benchmark
+
+table, synthetic_hrg, peers = map(benchmark, ("synthetic_beside_peers", "synthetic_hrg", "synthetic_peers"))
 DRAWN = {name: method for name, method in table.METHODS.items() if name != "ours"}
 
 

@@ -209,9 +209,9 @@ def audited_at(options: dict[str, Any]) -> float:
     return STABILITY_EPSILON if options.get("certificate", default) == "stability" else EPSILON
 
 
-#: Public arguments of the spectral bisection that the backend offers.
 #: Queries and bins.
 _QUERY_SHAPES = ((10, 10), (6, 20))
+#: Public arguments of the spectral bisection that the backend offers.
 _BISECTION = {"weight": None, "normalized": True}
 
 #: DN25a to the letter.

@@ -1,19 +1,14 @@
 """No private degree distribution is nearer than this (benchmarks/degree_distribution.py)."""
 
-import sys
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import dpgraph
+from tests.programs import benchmark
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-with pytest.MonkeyPatch.context() as patch:
-    patch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    from degree_distribution import free_pairs, least_distance, most_certain, prior
+table = benchmark("degree_distribution")
 
 
 def best_mechanism(law, width, epsilon):
@@ -36,10 +31,10 @@ def best_mechanism(law, width, epsilon):
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("size", [1, 3, 6, 9])
 def test_no_mechanism_knows_a_degree_better_than_the_bound_says(size, epsilon):
-    law = prior(size, epsilon)
+    law = table.prior(size, epsilon)
     assert law.sum() == pytest.approx(1)
     for width in range(1, size + 1):
-        best, bound = best_mechanism(law, width, epsilon), most_certain(law, width, epsilon)
+        best, bound = best_mechanism(law, width, epsilon), table.most_certain(law, width, epsilon)
         assert best <= bound + 1e-7
         assert bound <= 1.6 * best  # the bound asks of one release what holds in the mean of all
 
@@ -53,10 +48,10 @@ def test_the_bound_is_below_what_is_measured_and_not_by_much():
         return np.abs(np.cumsum(np.bincount(found, minlength=400) - true)).max() / 400
 
     measured = np.mean([distance(seed) for seed in range(20)])
-    assert 0.3 * measured < least_distance(graph, 1.0) < measured
+    assert 0.3 * measured < table.least_distance(graph, 1.0) < measured
 
 
 def test_free_pairs_are_disjoint_non_edges_of_equal_degrees():
-    sizes = free_pairs(nx.cycle_graph(9))
+    sizes = table.free_pairs(nx.cycle_graph(9))
     assert sizes == {4: 1}  # nine vertices of degree 2: four pairs and one vertex left
-    assert free_pairs(nx.complete_graph(6)) == {}
+    assert table.free_pairs(nx.complete_graph(6)) == {}

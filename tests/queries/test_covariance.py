@@ -1,9 +1,7 @@
 """Private covariance: sensitivities, the ledger, the choice of the noise, the projection, the centred version."""
 
 import itertools
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +14,9 @@ from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import moments
 from dpgraph.releases.records.moments import grid_records, integer_gram, quotient
 from tests.about import each
+from tests.programs import benchmark
 
-with pytest.MonkeyPatch.context() as patch:
-    patch.setattr(sys, "path", [str(Path(__file__).parents[2] / "benchmarks"), *sys.path])
-    import covariance as table
+table = benchmark("covariance")
 
 
 def records(n, d, seed=0, trace=0.3):
