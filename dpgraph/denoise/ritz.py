@@ -47,7 +47,7 @@ class Estimate:
     @property
     def sizes(self) -> FloatArray:
         """Sizes of the leading (shifted) values: Ritz values, or of an answer without its noise if that is more."""
-        return np.maximum(self._ritz_sizes, np.sqrt(np.maximum(_squares(self.vectors) - self.noise, 0.0)))
+        return np.maximum(self._ritz_sizes, np.sqrt(np.maximum(squares(self.vectors) - self.noise, 0.0)))
 
     @property
     def _ritz_sizes(self) -> FloatArray:
@@ -55,7 +55,7 @@ class Estimate:
 
     def _residuals(self, deviations: float) -> FloatArray:
         """Squared norm of what is outside beyond its noise, plus so many standard deviations of that."""
-        variance, found = self.outside_variance, _squares(self.outside)
+        variance, found = self.outside_variance, squares(self.outside)
         beyond = np.maximum(found - self.free * variance, 0.0) + deviations * math.sqrt(2.0 * self.free) * variance
         return np.asarray(np.maximum(beyond, 0.0)[: self.rank])
 
@@ -143,10 +143,10 @@ class Space:
             vectors=(products @ mixture + shift * (bases @ mixture)) if shift else products @ mixture,
             mixture=mixture,
             shift=shift,
-            variance=_squares(weights / seen[:, None]),
+            variance=squares(weights / seen[:, None]),
             others=turned.others(weights, n),
             outside=products @ (mix @ plain) - bases @ (mix @ (across @ plain)),
-            outside_variance=_squares(plain / seen[:, None]),
+            outside_variance=squares(plain / seen[:, None]),
             free=max(n - len(h), 0),
         )
         self._size = float(found.sizes.min())
@@ -211,8 +211,8 @@ class _Mixture:
     def others(self, weights: FloatArray, rows: int) -> FloatArray:
         """Squared norm of what an answer has of products with other vectors than those sought, and not their noise."""
         rest = self.vectors[:, weights.shape[1] :]
-        noise = rows * _squares((rest @ (rest.T @ weights)) / self.seen[:, None])
-        return np.maximum(_squares(self._others(weights.shape[1]).T @ weights) - noise, 0.0)
+        noise = rows * squares((rest @ (rest.T @ weights)) / self.seen[:, None])
+        return np.maximum(squares(self._others(weights.shape[1]).T @ weights) - noise, 0.0)
 
     def _others(self, rank: int) -> FloatArray:
         """A root of P energy P, shape (k, k - rank)."""
@@ -221,5 +221,6 @@ class _Mixture:
         return np.asarray(rest @ (axes * np.sqrt(np.maximum(squares, 0.0))))
 
 
-def _squares(columns: FloatArray) -> FloatArray:
+def squares(columns: FloatArray) -> FloatArray:
+    """Squared length of each column."""
     return np.asarray(np.einsum("ij,ij->j", columns, columns))

@@ -156,11 +156,6 @@ def _choose(facts: EmbeddingFacts) -> str | Undecided:
 EMBEDDING = Problem(EMBEDDINGS, auto=_choose, pure="mechanism='randomized-response', or 'noisy-power' with rank=1")
 
 
-def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
-    """Error of randomised response in units of that of the noisy power method with rows of one length."""
-    return math.sqrt(n) * answer_noise(epsilon) * gdp_mu(epsilon, delta) / math.sqrt(2 * rank)
-
-
 def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighted: bool) -> str | Undecided:
     """The strategy of an embedding of this rank, from public arguments as far as they can say.
 
@@ -175,7 +170,8 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
         return PRODUCTS
     if rank == 1:
         return _choose_for_vector(n, epsilon)
-    if noise_ratio(n, rank, epsilon, delta) <= 1:
+    # The error of answers, in units of that of products whose bases have rows of one length.
+    if math.sqrt(n) * answer_noise(epsilon) * gdp_mu(epsilon, delta) / math.sqrt(2 * rank) <= 1:
         return ANSWERS
 
     def ask(graph: Graph, call: Call, _: Any) -> tuple[float, Call, None]:

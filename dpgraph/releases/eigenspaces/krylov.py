@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from dpgraph.arguments import check_memory
 from dpgraph.bounds.neighbours import MatrixNeighbours, row_norms
-from dpgraph.denoise.ritz import Estimate, Space
+from dpgraph.denoise.ritz import Estimate, Space, squares
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.progress import BAR
 from dpgraph.tuning import KRYLOV
@@ -126,7 +126,7 @@ class _Gram:
         noisy, std = self._short(_random_basis(self._columns, rank, call), part)
         self.unit = float(np.linalg.norm(noisy))  # fourth powers overflow
         # With random signs it has the mean square tr(A A')/m of the columns, and noise.
-        total = float(np.mean(_squares(noisy / self.unit))) - self.rows * (std / self.unit) ** 2
+        total = float(np.mean(squares(noisy / self.unit))) - self.rows * (std / self.unit) ** 2
         self._value = max(total * self._columns / self.rows, 0.0)
         return _flattened(_orthonormal(noisy), _share_of_noise(std, noisy)), call.without(part)
 
@@ -160,8 +160,8 @@ class _Gram:
     def other_side(self, mixture: FloatArray) -> tuple[FloatArray, float]:
         """Leading vectors of the long side, a mixture of all Z; also the sine by which their noise turns them."""
         vectors = np.hstack(self._long) @ mixture
-        noise = self._columns * _squares(np.repeat(self._stds, len(mixture) // len(self._stds))[:, None] * mixture)
-        return vectors, math.sqrt(float(np.max(np.minimum(noise / np.maximum(_squares(vectors), noise), 1.0))))
+        noise = self._columns * squares(np.repeat(self._stds, len(mixture) // len(self._stds))[:, None] * mixture)
+        return vectors, math.sqrt(float(np.max(np.minimum(noise / np.maximum(squares(vectors), noise), 1.0))))
 
 
 def _iterate(matrix: _Symmetric | _Gram, rank: int, call: Call, *, largest: bool = False) -> Estimate:
@@ -255,7 +255,3 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
 def _random_basis(n: int, rank: int, call: Call) -> FloatArray:
     """Orthonormal columns from random signs."""
     return _orthonormal(call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank)))
-
-
-def _squares(columns: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("ij,ij->j", columns, columns))

@@ -36,7 +36,8 @@ def release_core_iterates(
     """
     oracle = iteration.oracle
     for_degrees, call = call.split(COMMON.share, 1 - COMMON.share)
-    degrees = release_usable_degrees(graph, mean_degree, for_degrees)
+    released = release_degrees(graph, for_degrees)
+    degrees = shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
     # A field is a sum of d terms of at most that weight, of which each column has its part.
     variances = graph.max_weight * degrees / oracle.columns
     core, sweeps = choose_core(oracle, variances, call)
@@ -50,12 +51,6 @@ def release_core_iterates(
     if not core.size:
         X = iteration.revise(X, fields)
     return X, fields
-
-
-def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> FloatArray:
-    """Release the degrees for a part of the budget, shrunk by what is noise in them."""
-    released = release_degrees(graph, call)
-    return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
 def release_repeated_sweeps(
