@@ -140,7 +140,22 @@ def test_the_header_of_a_table_says_where_its_columns_end(run, tmp_path, mark):
         lines = [between.join(map(repr, row)) for row in rows.tolist()]
         (tmp_path / f"{name}.csv").write_text("\n".join([f"age{between}height", *lines]))
         ask = ("--epsilon", 1, "--seed", 7, "--output", "-")
-    assert run("covariance", tmp_path / "comma.csv", *ask)[:2] == run("covariance", tmp_path / "other.csv", *ask)[:2]
+    expected = run("covariance", tmp_path / "comma.csv", *ask)[:2]
+    assert run("covariance", tmp_path / "other.csv", *ask)[:2] == expected
+    body = "\n".join(lines)
+    for header in (f'"age, in years"{mark}"height"', f"sep={mark}\nage, in years{mark}height"):
+        (tmp_path / "other.csv").write_text(f"{header}\n{body}")
+        found = run("covariance", tmp_path / "other.csv", *ask)[:2]
+        assert (found[0], found[1].replace('"age, in years"', "age")) == expected
+
+
+def test_blanks_around_categories_do_not_count_and_null_stands_for_empty_entries(run, tmp_path):
+    path, values, output = (tmp_path / name for name in ("t.csv", "values.json", "out.csv"))
+    path.write_text("sport\n" + 'yes \n no\n""\n' * 20)
+    values.write_text('{"sport": ["yes ", "no", null]}')
+    status, *_ = run("marginals", path, "--k", 1, "--categories", values, "--epsilon", 1e3, "--output", output)
+    assert status == 0
+    assert [(value, round(float(count))) for _, value, count in rows(output)[1:]] == [("yes", 20), ("no", 20), ("", 20)]
 
 
 def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_the_table_is_opened(run, tmp_path):
@@ -179,6 +194,8 @@ def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
         (["covariance", "--epsilon", "1"], "a,a\n1,2\n", "differ"),
         (["covariance", "--epsilon", "1"], "a,b\n1\n", "another length"),
         (["covariance", "--epsilon", "1"], "", "header"),
+        (["covariance", "--epsilon", "1"], ",a,b\n0,1,2\n", "column 1 has no name"),
+        (["covariance", "--epsilon", "1"], "size, dry;b\n1;0\n", "double quotes"),
         (["marginals", *PRIVACY], "a,b\n1,secret\n", "0 and 1"),
         (["marginals", *PRIVACY, "--plot", "x.png"], "a,b\n1,0\n", "--pair"),
         (["marginals", *PRIVACY, "--plot", "x.png", "--pair", "a", "z"], "a,b\n1,0\n", "'z'"),

@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -164,22 +165,32 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
         return {}
     try:
         content = json.loads(read_text(path))
-        return {str(column): [str(value) for value in values] for column, values in content.items()}
+        return {str(column): [_category(value) for value in values] for column, values in content.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None
+
+
+def _category(value: Any) -> str:
+    """As an entry of the file is read: null is an empty one, and there are no blanks around it."""
+    return "" if value is None else str(value).strip()
 
 
 def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     text = read_bytes(path, records=True).decode(errors="replace")  # odd bytes in a record are refused after the debit
     if refused := other_text(text[:_BEGINNING].encode()):
         raise DatasetError(f"{path}: {refused}")
-    rows = _csv_rows(text)
+    rows = _csv_rows(text, path)
     header = next((row for row in rows if row), None)
     if not header:
         raise DatasetError(f"{path}: expected CSV with a header line")
     names = tuple(name.strip() for name in header)
     if len(set(names)) < len(names) or "\ufffd" in "".join(names):
         raise DatasetError(f"{path}: column names in the header line must differ, and be UTF-8: save the file as that")
+    if "" in names:
+        raise DatasetError(
+            f"{path}: column {names.index('') + 1} has no name in the header line. Give it one; or leave it out, if it "
+            "only numbers the records (pandas writes it unless index=False)"
+        )
     if all(map(is_number, names)) and not _counts(names):  # a record that is published as names would be no secret
         raise DatasetError(
             f"{path}: expected the names of the columns in the first line; it holds numbers only. Write a header line, "
@@ -195,10 +206,18 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     return np.array(entries, dtype=object).reshape(-1, len(names)), names
 
 
-def _csv_rows(text: str) -> Iterator[list[str] | None]:
+def _csv_rows(text: str, path: Path) -> Iterator[list[str] | None]:
     """The rows; None for one that is no CSV, as an entry of it is too long."""
-    header = text.lstrip().partition("\n")[0]  # which is public: no record says where columns end
-    reader = csv.reader(io.StringIO(text), delimiter=next((mark for mark in ",;\t" if mark in header), ","))
+    header, _, below = text.lstrip().partition("\n")  # which is public: no record says where columns end
+    marks = [mark for mark in ",;\t" if mark in re.sub('"[^"]*"', "", header)]
+    if header[:4].lower() == "sep=" and len(header.rstrip("\r")) == 5:  # a word of spreadsheets to each other
+        marks, text = [header[4]], below
+    if len(marks) > 1:
+        raise DatasetError(
+            f"{path}: columns of the header line may end at commas, semicolons or tabs. Put double quotes around the "
+            "names that hold another of them"
+        )
+    reader = csv.reader(io.StringIO(text), delimiter=marks[0] if marks else ",")
     while True:
         try:
             yield next(reader)
