@@ -390,16 +390,12 @@ def test_a_product_has_the_same_bits_on_any_number_of_threads(monkeypatch, colum
         assert np.array_equal(Graph(A, tuple(range(1001))).multiply(X), A @ X)
 
 
-def simple_matrix(n, rng):
-    upper = np.triu(rng.random((n, n)) < 0.4, 1)
-    return sparse.csr_array((upper | upper.T).astype(float))
-
-
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_matrix_is_simple_if_nothing_is_wrong_with_it(compiled):
     is_simple, rng = partial(edges.is_simple_graph, compiled=compiled), np.random.default_rng(5)
     for n in (1, 2, 7, 40):
-        A = simple_matrix(n, rng)
+        upper = np.triu(rng.random((n, n)) < 0.4, 1)
+        A = sparse.csr_array((upper | upper.T).astype(float))
         whole = A.indptr, A.indices, A.data
         assert is_simple(*whole)
         if not A.nnz:

@@ -382,12 +382,9 @@ def test_the_metadata_imports_nothing_heavy():
 @pytest.mark.slow
 def test_the_tests_of_networkx_that_concern_the_backend_fail_only_where_the_list_says_so():
     """The whole test-suite, under several versions of networkx, is run by `make test-networkx`."""
-    sys.path.insert(0, str(Path(__file__).parent))
-    from networkx_versions import differences_in, fits, run_networkx_tests
-
     folder = Path(nx.__file__).parent.parent
-    known = differences_in(folder)
+    known = networkx_versions.differences_in(folder)
     files = sorted({test.partition("::")[0] for test in known})
-    failed, summary = run_networkx_tests(sys.executable, folder, files)
+    failed, summary = networkx_versions.run_networkx_tests(sys.executable, folder, files)
     assert " passed" in summary
-    assert fits(failed, known), failed ^ set(known)
+    assert networkx_versions.fits(failed, known), failed ^ set(known)

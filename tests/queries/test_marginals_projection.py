@@ -29,18 +29,14 @@ def test_moment_matrices_hold_the_scaled_moments_of_the_data_and_have_a_diagonal
     theta = sum(basis.sums([records])) / 60
     matrix = cone.forward(theta)
     functions = np.hstack([character_table(q)[records[:, g], 1:] for g, q in enumerate(sizes)])
-    monomials = [functions[:, members].prod(axis=1) for rows in basis.members[: degree // 2 + 1] for members in rows]
+    sets = [members for rows in basis.members[: degree // 2 + 1] for members in rows]
+    monomials = np.array([functions[:, members].prod(axis=1) for members in sets])
     scale = 1 / np.sqrt(basis.counts[basis.orders[: len(monomials)]])
-    assert np.allclose(matrix, expected_moments(monomials, scale))
+    assert np.allclose(matrix, monomials @ monomials.T / 60 * np.outer(scale, scale))
     assert np.linalg.eigvalsh(matrix).min() > -1e-12
     F = dense(cone, basis.size)
     assert np.allclose(F.T @ F, np.diag(cone.gram))
     assert np.allclose(cone.adjoint(matrix), F.T @ matrix.ravel())
-
-
-def expected_moments(monomials, scale):
-    values = np.array(monomials)
-    return values @ values.T / values.shape[1] * np.outer(scale, scale)
 
 
 @pytest.mark.parametrize("k", [2, 3])

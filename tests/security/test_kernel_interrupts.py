@@ -64,10 +64,6 @@ def coloring():
     return objective, np.zeros((2, 600), dtype=np.int64)
 
 
-def random_start():
-    return coloring()[0], np.random.default_rng(0).integers(3, size=600)
-
-
 def ascend(objective):
     objective.ascend(rows(objective), FOREVER, -1.0)
 
@@ -111,7 +107,9 @@ KERNELS = {
         listed(), np.ones((3000, 2)), 0, np.random.default_rng(0), sweeps=FOREVER
     ),
     "annealing, labels": lambda: improve_labels(*coloring(), np.random.default_rng(0), sweeps=FOREVER),
-    "forests, labels": lambda: move_forests(*random_start(), np.random.default_rng(0), moves=FOREVER),
+    "forests, labels": lambda: move_forests(
+        coloring()[0], np.random.default_rng(0).integers(3, size=600), np.random.default_rng(0), moves=FOREVER
+    ),
     "communities": move_for_ever,
     "cycles": lambda: complete(4000).count("4-cycle"),
     "cliques": lambda: complete(4000).count("4-clique"),
