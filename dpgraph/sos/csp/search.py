@@ -153,7 +153,7 @@ class _DepthFirst:
         widest = int(self._degree.max(initial=1))
         self._layout = Layout.of(n, q, m, widest)
         self._path = np.zeros((n + 1, self._layout.size), np.int64)
-        self._queue, self._at, self._found = np.zeros(3 * n + 2, np.int64), np.zeros(4, np.int64), np.full(n, -1)
+        self._queue, self._at, self._found = np.zeros(2 * n + 2, np.int64), np.zeros(4, np.int64), np.full(n, -1)
         row, column = np.nonzero(np.arange(widest) < self._degree[:, None])
         self._near, self._via = np.zeros((n, widest), np.int64), np.zeros((n, widest), np.int64)
         self._near[row, column], self._via[row, column] = C.neighbour, C.number

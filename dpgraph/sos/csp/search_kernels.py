@@ -53,11 +53,11 @@ class Layout(NamedTuple):
 
 @njit()
 def _enter(Q: IntArray, n: int, i: int) -> None:
-    """Let i wait in the queue: a ring (n,), who waits (n,), failures (n,), where the next comes out, how many wait."""
+    """Let i wait in the queue: a ring (n,), who waits (n,), where the next comes out, how many wait."""
     if Q[n + i] == 0:
         Q[n + i] = 1
-        Q[(Q[3 * n] + Q[3 * n + 1]) % n] = i
-        Q[3 * n + 1] += 1
+        Q[(Q[2 * n] + Q[2 * n + 1]) % n] = i
+        Q[2 * n + 1] += 1
 
 
 @njit()
@@ -228,8 +228,8 @@ def _look(N: IntArray, Q: IntArray, A: Layout, i: int, limit: int, room: IntArra
                 _enter(Q, A.n, N[p])
             left = _settle(N, A, i, limit)
     if N[0] >= limit:
-        Q[2 * A.n + i] += 1
-    elif left == 1:
+        return
+    if left == 1:
         a = 0
         while N[own + a] >= FORBIDDEN:
             a += 1
@@ -239,18 +239,15 @@ def _look(N: IntArray, Q: IntArray, A: Layout, i: int, limit: int, room: IntArra
 
 
 @njit()
-def _choose(N: IntArray, Q: IntArray, A: Layout, room: IntArray) -> bool:
-    """Choose a variable and its cheapest label; whether there is one.
-
-    It has many neighbours, few labels, and has ended many nodes (Boussemart, Hemery, Lecoutre, Sais 2004).
-    """
+def _choose(N: IntArray, A: Layout, room: IntArray) -> bool:
+    """Choose a variable of many neighbours and few labels, and its cheapest label; whether there is one."""
     best, most = -1, -1.0
     for i in range(A.n):
         if N[A.degree + i] >= 0:
             left = 0
             for a in range(A.single + i * A.q, A.single + (i + 1) * A.q):
                 left += N[a] < FORBIDDEN
-            score = (1.0 + Q[2 * A.n + i]) * N[A.degree + i] / left
+            score = N[A.degree + i] / left
             if score > most:
                 best, most = i, score
     if best >= 0:
@@ -277,14 +274,14 @@ def explore(path: IntArray, Q: IntArray, A: Layout, at: IntArray, found: IntArra
         if level < 0 or stop[0]:
             break
         N = path[level]
-        while Q[3 * n + 1] > 0:
-            i = Q[Q[3 * n]]
-            Q[3 * n] = (Q[3 * n] + 1) % n
-            Q[3 * n + 1] -= 1
+        while Q[2 * n + 1] > 0:
+            i = Q[Q[2 * n]]
+            Q[2 * n] = (Q[2 * n] + 1) % n
+            Q[2 * n + 1] -= 1
             Q[n + i] = 0
             if N[A.degree + i] >= 0 and N[0] < limit:
                 _look(N, Q, A, i, limit, room)
-        if N[0] < limit and _choose(N, Q, A, room):
+        if N[0] < limit and _choose(N, A, room):
             below = path[level + 1]
             for p in range(A.size):
                 below[p] = N[p]
