@@ -16,13 +16,14 @@ def add_pairs(C: FloatArray, members: IntArray, t: FloatArray) -> None:
     for k in range(members.shape[0]):
         for a in range(members.shape[1]):
             p = members[k, a]
+            if p == 0:
+                break
             for b in range(a):
                 q = members[k, b]
-                if p != 0 and q != 0:
-                    amount = 0.5 * t[k] if (p > 0) == (q > 0) else -0.5 * t[k]
-                    i, j = abs(p) - 1, abs(q) - 1
-                    C[i, j] += amount
-                    C[j, i] += amount
+                amount = 0.5 * t[k] if (p > 0) == (q > 0) else -0.5 * t[k]
+                i, j = abs(p) - 1, abs(q) - 1
+                C[i, j] += amount
+                C[j, i] += amount
 
 
 @njit(nogil=True)
@@ -32,11 +33,12 @@ def pair_sums(X: FloatArray, members: IntArray) -> FloatArray:
     for k in range(members.shape[0]):
         for a in range(members.shape[1]):
             p = members[k, a]
+            if p == 0:
+                break
             for b in range(a):
                 q = members[k, b]
-                if p != 0 and q != 0:
-                    entry = X[abs(p) - 1, abs(q) - 1]
-                    sums[k] += entry if (p > 0) == (q > 0) else -entry
+                entry = X[abs(p) - 1, abs(q) - 1]
+                sums[k] += entry if (p > 0) == (q > 0) else -entry
     return sums
 
 
@@ -45,15 +47,17 @@ def violated_triangles(X: FloatArray, least: float, most: int, stop: Stop) -> tu
     """Up to `most` triangle inequalities that are violated by more than `least`, and by how much."""
     n = X.shape[0]
     members = np.zeros((most, 3), dtype=np.int64)
-    violation = np.zeros(most)
+    violation, worst = np.zeros(most), np.empty(n)
     count = 0
     for i in range(n):
         if stop[0]:
             break
         for j in range(i):
             for k in range(j):
+                worst[k] = max(abs(X[i, j] + X[i, k]) - X[j, k], abs(X[i, j] - X[i, k]) + X[j, k])
+            for k in range(j):
                 ij, ik, jk = X[i, j], X[i, k], X[j, k]
-                for case in range(4):
+                for case in range(4 if worst[k] > 1.0 + least else 0):
                     a = -1 if case == 1 else 1
                     b = -1 if case == 2 else 1
                     c = -1 if case == 3 else 1
@@ -71,7 +75,7 @@ def extended(X: FloatArray, members: IntArray, stop: Stop) -> tuple[IntArray, Fl
     n, size = X.shape[0], members.shape[1]
     longer = np.zeros((members.shape[0], size + 2), dtype=np.int64)
     violation = np.full(members.shape[0], -np.inf)
-    field = np.empty(n)
+    field, more = np.empty(n), np.empty(n)
     for k in range(members.shape[0]):
         if stop[0]:
             break
@@ -87,15 +91,18 @@ def extended(X: FloatArray, members: IntArray, stop: Stop) -> tuple[IntArray, Fl
                 field[v] += sign * X[abs(p) - 1, v]
         for a in range(size):
             field[abs(members[k, a]) - 1] = np.nan  # compares with nothing
+        most, first, second = -np.inf, 0, 0
         for u in range(n):
             for v in range(u):
-                x, y, z = field[u], field[v], X[u, v]
-                low = min(x + y + z, -x - y + z, x - y - z, -x + y - z)
-                amount = -0.5 * (size + 1) - (total + low)
-                if amount > violation[k] and not np.isnan(x + y):
-                    violation[k] = amount
-                    for a in range(size):
-                        longer[k, a] = members[k, a]
-                    longer[k, size] = u + 1 if low == x + y + z or low == x - y - z else -(u + 1)
-                    longer[k, size + 1] = v + 1 if low == x + y + z or low == -x + y - z else -(v + 1)
+                more[v] = max(abs(field[u] + field[v]) - X[u, v], abs(field[u] - field[v]) + X[u, v])
+            for v in range(u):
+                if more[v] > most:
+                    most, first, second = more[v], u, v
+        violation[k] = most - 0.5 * (size + 1) - total
+        for a in range(size):
+            longer[k, a] = members[k, a]
+        x, y = field[first], field[second]
+        alike = abs(x + y) - X[first, second] >= abs(x - y) + X[first, second]
+        longer[k, size] = -(first + 1) if x + (y if alike else -y) > 0.0 else first + 1
+        longer[k, size + 1] = second + 1 if (longer[k, size] > 0) == alike else -(second + 1)
     return longer, violation

@@ -38,6 +38,7 @@ from dpgraph.typing import FloatArray, IntArray
 #: Which vertices a core keeps, and the best extension of its cuts.
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
+_OFTEN = 10  # times as many searches, after which it is not worth the first tenth of a time limit either
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
@@ -58,7 +59,8 @@ def solve_max_cut(
     """Cut an objective: eliminate, relax, condition on seeds, round, improve.
 
     Without a time limit, a `patient` search is local in steps where that takes a few seconds at most. With one it ends
-    after so many `repeats` of its best value, as where a proof follows, but not in the first tenth of the time.
+    after so many `repeats` of its best value, as where a proof follows; of ten times as many in the first tenth of the
+    time.
     """
     generator = as_generator(rng)
     with Watch(objective, options, "max-cut") as watch:
@@ -153,7 +155,7 @@ def _search_locally(
     limited, count = options.time_limit is not None, 0
     enough, soon = (repeats, watch.until(_LEAST_SHARE_OF_SEARCH)) if limited else (_REPEATS, 0.0)
     for sweeps in watch.efforts(longest):
-        if count >= enough and time.monotonic() >= soon:
+        if _is_enough(count, enough, soon):
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
@@ -168,6 +170,11 @@ def _search_locally(
     return found[:, 0]
 
 
+def _is_enough(count: int, repeats: float, soon: float) -> bool:
+    """Whether the best value has been found often enough again, or too often for another one to be found soon."""
+    return count >= repeats and (time.monotonic() >= soon or count >= _OFTEN * repeats)
+
+
 def _past_losses(
     objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator, repeats: float, soon: float
 ) -> FloatArray:
@@ -177,7 +184,7 @@ def _past_losses(
     all vertices, so that it costs little beside a flip only where vertices have many neighbours.
     """
     keep, cuts, count = max(watch.options.starts, 2), cut[:, None], 0
-    while not watch.done() and (count < repeats or time.monotonic() < soon):
+    while not (watch.done() or _is_enough(count, repeats, soon)):
         x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0)
         if cuts.shape[1] == keep:
             one, other = cuts[:, rng.choice(keep, 2, replace=False)].T
