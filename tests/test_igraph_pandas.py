@@ -32,6 +32,16 @@ def test_a_result_is_not_put_on_another_graph():
             result.to_igraph_clustering(other)
 
 
+def test_a_graph_that_igraph_made_from_networkx_keeps_its_names():
+    whole = nx.connected_caveman_graph(4, 6)
+    for G in (nx.relabel_nodes(whole, lambda v: 23 - v), nx.relabel_nodes(whole, lambda v: f"person {v}")):
+        g = ig.Graph.from_networkx(G)
+        result, same = dpgraph.max_cut(G, rng=0), dpgraph.max_cut(g, rng=0)
+        for clustering in (found.to_igraph_clustering(g) for found in (result, same)):
+            assert [{list(G)[v] for v in cluster} for cluster in clustering] == list(result.partition)
+        assert dpgraph.evaluate.cut_value(g, result) == result.value
+
+
 def test_an_exact_cut_becomes_a_clustering_whose_crossing_edges_weigh_its_value():
     g = named(nx.gnp_random_graph(30, 0.3, seed=0))
     g.es["weight"] = [1.0 + (edge % 3) for edge in range(g.ecount())]

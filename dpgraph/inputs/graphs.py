@@ -22,7 +22,7 @@ from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.inputs.arrays import check_structure, refuse_masked
-from dpgraph.linalg.edges import as_csr, is_simple_graph, simple_loop_pays
+from dpgraph.linalg.edges import as_csr, igraph_names, is_simple_graph, simple_loop_pays
 from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
@@ -260,7 +260,7 @@ def _simple_networkx(G: Any, index: dict[Hashable, int]) -> sparse.csr_array | N
 
 def _igraph_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
     refuse_directed(G.is_directed(), symmetrize)
-    nodes = tuple(G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount()))
+    nodes = tuple(igraph_names(G))
     try:
         distinct = len(set(nodes)) == len(nodes)
     except TypeError:  # not hashable

@@ -211,13 +211,20 @@ def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
     return [{key for key, value in assignment.items() if value == label} for label in labels]
 
 
+def igraph_names(g: Any) -> Sequence[Hashable]:
+    """Names of the vertices: their own, else those of the networkx graph that they were made from, else numbers."""
+    kept = [name for name in ("name", "_nx_name") if name in g.vs.attributes()]
+    names: Sequence[Hashable] = g.vs[kept[0]] if kept else range(g.vcount())
+    return names
+
+
 def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
     """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
     import igraph
 
     n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
-    for names in (g.vs["name"] if "name" in g.vs.attributes() else None, range(n)):
-        if names is not None and len(number) == n and all(name in number for name in names):
+    for names in (igraph_names(g), range(n)):
+        if len(number) == n and all(name in number for name in names):
             return igraph.VertexClustering(g, membership=[number[name] for name in names])
     raise InvalidParameterError(
         "the vertices of the igraph.Graph must be those of this result; pass the graph it was computed from"
