@@ -121,8 +121,8 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the points.
+    n_components : int or "auto", default 2
+        Dimension of the points; "auto" for as many as that function chooses.
     epsilon, delta : float
         Budget of a fit, as for :func:`~dpgraph.private_normalized_adjacency`; delta is 0 by default.
     mechanism, weight, max_weight, symmetrize, accountant
@@ -167,7 +167,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (True, 6.0)
     """
 
-    n_components: int = 2
+    n_components: Literal["auto"] | int = 2
     _: KW_ONLY
     delta: float = 0.0
     mechanism: EmbeddingMechanism = "auto"
@@ -178,7 +178,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         asked: dict[str, Any] = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
         self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._shared_arguments())
         self._keep_nodes(self.adjacency_.nodes)
-        self.embedding_ = self.adjacency_.embedding(self.n_components)
+        self.embedding_ = self.adjacency_.embedding()
         self.privacy_ = self.adjacency_.privacy
         return self
 

@@ -110,6 +110,11 @@ def test_a_pipeline_clusters_a_graph_of_any_form(form):
     assert embedding.embedding_.shape == (240, 3)
 
 
+def test_the_dimension_of_the_points_may_be_chosen_by_the_release():
+    embedding = PrivateSpectralEmbedding("auto", epsilon=4.0, random_state=0).fit(BLOCKS)
+    assert embedding.embedding_.shape == (240, embedding.adjacency_.rank)
+
+
 def test_points_of_other_orders_and_of_fewer_vertices_are_looked_up_and_cost_nothing():
     accountant = PrivacyAccountant(epsilon=1.0)
     fitted = PrivateSpectralEmbedding(epsilon=1.0, accountant=accountant, random_state=0).fit(BLOCKS)
