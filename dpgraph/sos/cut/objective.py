@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -20,11 +21,13 @@ from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, r
 from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.sos.units import distinct, rounded_once
-from dpgraph.threads import Stop, on_thread, time_is_up
+from dpgraph.threads import Stop, deadline, on_thread, time_is_up, within
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 _SWEEPS_AT_LEAST, _MOST_DRAWN = 16, 100  # between two times that starts are drawn again, and how often at most
 _AT_ONCE = 2**14  # entries that a processor's cache holds
+_LARGE, _SHARE_OF_LOW = 2**20, 0.03  # entries, and vertices of low degree, fewer of which are not worth the copies
+_SHARE_OF_ELIMINATION = 0.25  # of the time that is left
 _SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
 
 
@@ -266,13 +269,15 @@ class SparseObjective(_ListedObjective):
         return merged
 
     def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """The objective without vertices of degree at most `most` <= 3.
+        """The objective without vertices of degree at most `most` <= 3, unless these are few of a large graph.
 
         The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
         """
-        if self.n_vertices <= 1 or int(np.diff(self.matrix.indptr).min()) > most or time_is_up():
+        low, large = int(np.count_nonzero(np.diff(self.matrix.indptr) <= most)), self.matrix.nnz > _LARGE
+        if self.n_vertices <= 1 or not low or (large and low < _SHARE_OF_LOW * self.n_vertices) or time_is_up():
             return super().reduced(most)
-        matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
+        with within(_SHARE_OF_ELIMINATION * (deadline() - time.monotonic())):
+            matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
         if kept.size == self.n_vertices:
             return super().reduced(most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
