@@ -129,9 +129,9 @@ def max_cut(  # noqa: PLR0913
         Show a progress bar on stderr.
     time_limit : float, optional
         Seconds, after which the solver ends with what it has, whatever it is at; but the graph is read, each vertex put
-        on a side and the result made, which takes up to half a second for a million edges. Without a limit the local
-        search ends after about a few seconds. With one it goes on until then, or until the cut is proven optimal, and
-        results depend on the speed of the machine.
+        on a side and the result made, which takes up to a quarter of a second for a million edges. Without a limit the
+        local search ends after about a few seconds. With one it goes on until then, or until the cut is proven optimal,
+        and results depend on the speed of the machine.
     gap_tol : float, default 0
         Relative gap of value and upper bound at which nothing more is tried.
     initial : (set, set), dict, numpy array or result object, optional
