@@ -29,6 +29,7 @@ from dpgraph.sos.solution import Solution
 
 _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, (6.0, 10.0)  # for the linear programme to be quick and tight; for a proof
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
+_QUICK = 200  # vertices of a graph that is not sparse, whose linear programme takes longer than the relaxation
 _FEW = 12  # vertices whose cuts are listed
 _ROUNDS_OF_METRIC, _ROUNDED = 60, 16
 SHARE_BEFORE_PROOF = 0.5  #: of a time limit, for what comes before cutting planes
@@ -103,7 +104,8 @@ def _kinds(core: CutObjective, *, prove: bool) -> list[Callable[[Incumbent], _Tr
         kinds.append(partial(_by_odd_cycles, core, prove))
     if isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
         kinds.append(partial(_by_metric_inequalities, core.dense()))
-    return kinds
+    dense = isinstance(core, SparseObjective) and core.matrix.nnz > _MOST_MEAN_DEGREE[False] * core.n_vertices
+    return kinds[::-1] if dense and core.n_vertices <= _QUICK else kinds  # most often the first one is enough
 
 
 def _bounded(kinds: Iterable[Callable[[Incumbent], _Tree[Any]]], best: Incumbent, *, prove: bool) -> tuple[float, Part]:
