@@ -116,17 +116,20 @@ def clustering_of_edges(limit: float) -> float:
     return limit + 2.0
 
 
-def root_degree_products(largest: float, deviation: float) -> float:
-    """Change of the sum over edges {u, v} of f(d_u) f(d_v), f(d) = min(sqrt(d), R) - c, |f| <= M: M^2 + R M.
+def root_degree_products(smallest: float, largest: float, mean: float) -> float:
+    """Change of the sum over edges {u, v} of f(d_u) f(d_v), f(d) = sqrt(d) - c, sqrt(d) clipped to between L and R.
 
-    R = `largest`, c and M = `deviation` are public.
+    L = `smallest`, R = `largest` and c = `mean` are public, 0 <= L <= c <= R.
 
-    *Proof.* Let {a, b} become an edge. It counts M^2 at most. At the other edges of a, d = d_a of them, f(d_a) moves by
-    at most sqrt(d + 1) - sqrt(d) < 1/(2 sqrt(d)), and not at all if sqrt(d) >= R. There it meets numbers of at most M,
-    which do not move, as no other edge joins a and b: the products move by at most d M/(2 sqrt(d)) <= R M/2. So do
-    those at b.
+    *Proof.* Let {a, b} become an edge, and let r and s be the clipped roots of their new degrees. The edge itself
+    counts (r - c)(s - c). At the d other edges of a, f(d_a) rises by at most sqrt(d + 1) - sqrt(d) < 1/(2 sqrt(d)), and
+    not at all if sqrt(d) >= R or sqrt(d + 1) <= L: by at most r/(2 d). There it meets numbers between L - c and R - c,
+    which do not move, as no other edge joins a and b. So the products move by r (L - c)/2 to r (R - c)/2, and those at
+    b by s (L - c)/2 to s (R - c)/2. The sum is between (r - c)(s - c) + (r + s)(L - c)/2 and the same with R - c. Each
+    is linear in r and in s, so that it is largest, and smallest, where r and s are L or R.
     """
-    return deviation**2 + largest * deviation
+    ends = ((r, s) for r in (smallest, largest) for s in (smallest, largest))
+    return max(abs((r - mean) * (s - mean) + (r + s) * (x - mean) / 2) for r, s in ends for x in (smallest, largest))
 
 
 def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:

@@ -28,8 +28,8 @@ _SWAPS, _ROUNDS, _MOST, _MOST_READ, _LOOKS = 4, 10, 64 * 10**5, 10**9, 10
 _WORTH = 0.1
 #: The root of the sum of squared relative errors of a graph that is near enough.
 _NEAR = 0.02
-#: Of all ends of edges, so many have a degree that counts in full.
-_UPPER = 0.98
+#: Of all ends of edges, so many have a degree that counts as a larger one, and as a smaller one.
+_OUTER = 0.02
 
 
 class Goals(NamedTuple):
@@ -55,26 +55,28 @@ class Goals(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """Square roots of degrees, up to the `largest`, less their `mean` over ends of edges; and their variance there."""
+    """Square roots of degrees, `smallest` to `largest`, less their `mean` over ends of edges; their `variance`."""
 
     mean: float
+    smallest: float
     largest: float
     variance: float
 
     @classmethod
     def fit(cls, degrees: FloatArray) -> "Roots":
-        """The largest is such that a fiftieth of all ends are at vertices of more edges."""
-        increasing = np.sort(degrees)
-        ends = np.cumsum(increasing)
-        total = max(float(degrees.sum()), 1.0)
-        largest = float(increasing[np.searchsorted(ends, _UPPER * ends[-1])]) ** 0.5 if ends.size else 0.0
-        roots = np.minimum(np.sqrt(degrees), largest)
-        mean = float(degrees @ roots) / total
-        return cls(mean, largest, max(float(degrees @ (roots - mean) ** 2) / total, 1e-9))
+        """A fiftieth of all ends are at vertices below the smallest, and as many at those above the largest."""
+        increasing, total = np.sort(degrees), max(float(degrees.sum()), 1.0)
+        at = np.searchsorted(np.cumsum(increasing), [_OUTER * total, (1 - _OUTER) * total])
+        smallest, largest = (
+            np.sqrt(increasing[np.minimum(at, degrees.size - 1)]).tolist() if degrees.size else (0.0, 0.0)
+        )
+        roots = np.clip(np.sqrt(degrees), smallest, largest)
+        mean = min(max(float(degrees @ roots) / total, smallest), largest)
+        return cls(mean, smallest, largest, max(float(degrees @ (roots - mean) ** 2) / total, 1e-9))
 
     def of(self, degrees: FloatArray) -> FloatArray:
         """The centred roots of degrees."""
-        centred: FloatArray = np.minimum(np.sqrt(degrees), self.largest) - self.mean
+        centred: FloatArray = np.clip(np.sqrt(degrees), self.smallest, self.largest) - self.mean
         return centred
 
 
@@ -96,9 +98,7 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
 
     if A.nnz == 0 or distance(1 / near) <= 1:
         return A
-    indptr, neighbours = A.indptr.astype(np.int64), A.indices.astype(np.int64)
-    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
-    rows = indptr, neighbours, mates, np.repeat(np.arange(degrees.size), np.diff(indptr))
+    rows = rows_of(A)
     of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
     tries = min(_SWAPS * A.nnz, _MOST)
     for _ in range(0, min(_ROUNDS * tries, _MOST), tries):
@@ -106,7 +106,19 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
         on_thread(kernel, rows, labels, of_vertices, (now, wanted, near, scale, np.zeros(3)), tries, rng)
         if distance(1 / near) <= 1 or distance(scale) > (1 - _WORTH) * before:
             break
-    B = sparse.csr_array((A.data, neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
+    return matrix_of(A, rows[1])
+
+
+def rows_of(A: sparse.csr_array) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Where rows begin, neighbours in them, the place of each edge in its other row, and the vertex of each place."""
+    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
+    owners = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    return A.indptr.astype(np.int64), A.indices.astype(np.int64), mates, owners
+
+
+def matrix_of(A: sparse.csr_array, neighbours: IntArray) -> sparse.csr_array:
+    """A graph of the same degrees with these neighbours."""
+    B = sparse.csr_array((np.ones(A.nnz), neighbours.astype(A.indices.dtype), A.indptr), shape=A.shape)
     B.sort_indices()
     return B
 
@@ -115,7 +127,7 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
 def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: int, rng: Any, stop: Stop) -> None:
     """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
 
-    `graph` has rows, neighbours in them, the place of each edge in its other row, and the vertex of each row.
+    `graph` is that of :func:`rows_of`.
     Where there are more triangles than are wanted, a and b of every other swap are ends of random edges.
     """
     indptr, neighbours, mates, owners = graph
@@ -132,12 +144,12 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
                 break
         start = int(rng.random() * owners.size)
         a, c = owners[start], neighbours[start]
-        b = owners[int(rng.random() * owners.size)] if opens and number % 2 else neighbours[_drawn(c, indptr, rng)]
-        ax, by, looks = _drawn(a, indptr, rng), _drawn(b, indptr, rng), _LOOKS
+        b = owners[int(rng.random() * owners.size)] if opens and number % 2 else neighbours[drawn_place(c, indptr, rng)]
+        ax, by, looks = drawn_place(a, indptr, rng), drawn_place(b, indptr, rng), _LOOKS
         while looks > 0 and labels[neighbours[ax]] != labels[b]:
-            ax, looks = _drawn(a, indptr, rng), looks - 1
+            ax, looks = drawn_place(a, indptr, rng), looks - 1
         while looks > 0 and labels[neighbours[by]] != labels[a]:
-            by, looks = _drawn(b, indptr, rng), looks - 1
+            by, looks = drawn_place(b, indptr, rng), looks - 1
         x, y = neighbours[ax], neighbours[by]
         if looks == 0 or a == b or x in (y, b) or y == a:
             continue
@@ -176,7 +188,7 @@ def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: i
 
 
 @njit()
-def _drawn(v: int, indptr: IntArray, rng: Any) -> int:
+def drawn_place(v: int, indptr: IntArray, rng: Any) -> int:
     """The place of a random entry of row v."""
     return int(indptr[v]) + int(rng.random() * (indptr[v + 1] - indptr[v]))
 

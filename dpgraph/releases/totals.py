@@ -111,5 +111,6 @@ def release_assortativity(graph: Graph, roots: Roots, call: Call) -> Released:
     """
     values = roots.of(graph.edge_counts().astype(np.float64))
     exact = np.array([float(values @ graph.multiply(values[:, None])[:, 0]) / 2])
-    bound = sensitivity.root_degree_products(roots.largest, max(roots.mean, roots.largest - roots.mean, 1.0))
+    bound = sensitivity.root_degree_products(roots.smallest, roots.largest, roots.mean)
+    bound = bound or 1.0  # where all roots are alike the sum is 0
     return call.release(Measurement("degrees of neighbours", exact, l1=bound, few=True))

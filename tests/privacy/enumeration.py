@@ -247,11 +247,12 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     yield "degree_tails", np.abs(tails[0] - tails[1]).sum(axis=1) / sensitivity.degree_tails()
     closed = pairs.source.clustering - pairs.target.clustering
     yield "clustering_of_edges", np.abs(closed) / sensitivity.clustering_of_edges(1.0)
-    roots = Roots(1.2, 3.0**0.5, 1.0)
-    ends = [roots.of(counts.astype(float)) for counts in edges]
     joined = [graphs.weights > 0 for graphs in (pairs.source, pairs.target)]
-    products = [np.einsum("bi,bij,bj->b", f, A, f) / 2 for f, A in zip(ends, joined, strict=True)]
-    yield "root_degree_products", np.abs(products[0] - products[1]) / sensitivity.root_degree_products(3.0**0.5, 1.2)
+    for smallest, mean, largest in ((0.0, 1.2, 3.0**0.5), (1.2, 1.5, 1.7), (0.0, 0.9, 2.0), (1.0, 1.1, 2.0)):
+        ends = [Roots(mean, smallest, largest, 1.0).of(counts.astype(float)) for counts in edges]
+        products = [np.einsum("bi,bij,bj->b", f, A, f) / 2 for f, A in zip(ends, joined, strict=True)]
+        bound = sensitivity.root_degree_products(smallest, largest, mean)
+        yield "root_degree_products", np.abs(products[0] - products[1]) / bound
     yield from clipped_degrees(pairs)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)
