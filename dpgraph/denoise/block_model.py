@@ -1,6 +1,6 @@
 r"""Random graphs with given degrees, communities, edges between these, and triangles. All of it is public.
 
-Two steps:
+Three steps:
 
 1. *Groups.* A vertex of degree d is a member of several groups, about d^(1/2) times as many as another one, and every
    two members of a group are joined. A group has one member more than what its members spend of their degrees on it. So
@@ -12,6 +12,8 @@ Two steps:
    probability proportional to the edges between a and b that are still missing. Stubs are joined at random. Loops and
    double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
    communities.
+3. *Homes.* Edges are exchanged until vertices have most of theirs in their own community
+   (:func:`~dpgraph.denoise.homes.at_home`).
 
 Labels that were found under noise are right for some vertices only, so that few edges are inside them, and a drawn
 graph has less modularity than the private one. :func:`stronger` splits communities and moves edges inside the parts.
@@ -28,6 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
+from dpgraph.denoise.homes import at_home
 from dpgraph.denoise.iterates import degree_of_an_end
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -79,9 +82,11 @@ def draw_graph(
     on_thread(simple, (ends, bad), labels, (by_label, starts), (n, known), rng)
     tails, heads = ends.reshape(-1, 2)[~bad].T
     both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
-    A = sparse.coo_array((np.ones(2 * tails.size), both), shape=(n, n)).tocsr()
+    # Edges inside groups are free too as long as tighter groups can make up for them.
+    free = (np.flatnonzero(~bad) >= len(pairs[0])) | (rng.random(tails.size) > tightness)
+    A = sparse.coo_array((np.tile(free, 2), both), shape=(n, n)).tocsr()
     A.sort_indices()
-    return A
+    return at_home(A, labels, A.data, rng)
 
 
 def fit_tightness(

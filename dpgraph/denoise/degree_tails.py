@@ -1,5 +1,7 @@
 """A degree distribution from noisy numbers of vertices of degree at least 1, 2, ..., all released."""
 
+import math
+
 import numpy as np
 import scipy  # its parts are imported when they are used: optimize takes .2 seconds
 
@@ -14,6 +16,8 @@ _LEAST_RATE = 1e-3
 _CERTAIN = 1e-3
 #: Up to so many vertices are alone, and so many times the degree of all others is far from them.
 _LONE, _FAR = 3, 1.25
+#: With this probability noise makes a vertex of many edges.
+_BY_CHANCE = 0.01
 
 
 def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
@@ -55,8 +59,27 @@ def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
 
-def believable_counts(tails: FloatArray, n: int, std: float, total: float) -> IntArray:
-    """The same; no vertex has as many edges as there are vertices with any, which could not be drawn.
+def believable_counts(tails: tuple[FloatArray, float], degrees: tuple[FloatArray, float], total: int) -> IntArray:
+    """The same for a known sum of all degrees, where noisy degrees of all vertices say how many edges the largest have.
+
+    Both come with the standard deviation of their noise. That of the numbers hides vertices of many edges if these are
+    fewer than it is large. A vertex is taken to be alone, and its noisy degree to be right, if that is so far above the
+    degree of this rank that noise is as large for one of n vertices with probability `_BY_CHANCE`, were it of Laplace's
+    law. No other one has more edges than both that degree and the largest noisy one of the others.
+    """
+    (numbers, std), (noisy, spread), n = tails, degrees, degrees[0].size
+    counts = _believable_counts(numbers, n, std, total)
+    usual = np.repeat(np.arange(counts.size), counts)[-min(math.ceil(min(std, n)) + 1, n) :][:1].sum()
+    alone = noisy > usual + spread / math.sqrt(2) * math.log((n + 1) / (2 * _BY_CHANCE))
+    largest = np.sort(np.rint(np.clip(noisy[alone], 0, max(int(counts[1:].sum()) - 1, 0))).astype(np.int64))
+    others = max(math.ceil(min(noisy[~alone].max(initial=1.0), n)), usual)
+    rest = (numbers - (largest.size - np.searchsorted(largest, np.arange(1, numbers.size + 1))))[:others]
+    found = _believable_counts(rest, n - largest.size, std, max(total - int(largest.sum()), 0))
+    return np.bincount(np.append(np.repeat(np.arange(found.size), found), largest))
+
+
+def _believable_counts(tails: FloatArray, n: int, std: float, total: float) -> IntArray:
+    """The same without noisy degrees; no vertex has as many edges as others have any, which could not be drawn.
 
     Up to three vertices of far more edges than all others are left out too unless the noisy numbers show them.
     Their numbers N_k are more likely than 0 by a factor of exp(sum_k N_k (2 y_k - N_k)/(2 std^2)), were the noise

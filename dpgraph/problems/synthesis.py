@@ -30,12 +30,15 @@ from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import COMMUNITIES, SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
 
-#: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin.
-_MOST_REHEARSED, _REHEARSALS = 10**6, 2
+#: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin, and a model is
+#: made stronger so often.
+_MOST_REHEARSED, _REHEARSALS, _STRONGER = 10**6, 2, 2
 #: Triangles are looked at again where the median error is a larger part of them.
 _CLOSE = 0.1
 #: The median of abs(X), X of a Laplace law, over its standard deviation.
 _MEDIAN = math.log(2) / math.sqrt(2)
+#: The standard deviation of correlations of degrees from graph to graph (Newman 2003 has -.19 to .36).
+_USUAL = 0.3
 #: No modularity is wanted that is larger than that.
 _MOST_WANTED = 0.9
 #: A model, and a graph that was drawn from it, if one was.
@@ -141,10 +144,10 @@ def private_synthetic_graph(  # noqa: PLR0913
         facts.n, 1.0, of_groups.epsilon, communities=wanted, resolution=resolution, degree_share=SYNTHESIS.degree_share
     )
     found, _ = release_with_edges(graph, of_groups, asked, edges)
-    between = found.weights.with_total(counted.value, standard_deviation(counted.noise))
-    edges = max(round(float(between.values.sum())), 0)
     tails = release_degree_tails(graph, of_tails)
-    counts = believable_counts(tails.value, facts.n, tails.std, 2.0 * edges)
+    between = found.weights.with_total(*_edges_of_all(counted, tails, found.unshrunk))
+    edges = max(round(float(between.values.sum())), 0)
+    counts = believable_counts(tails, found.unshrunk, 2 * edges)
     degrees = assigned_degrees(counts, found.degrees, call.generator)
     blocks = Blocks.fit(degrees, found.labels, between.symmetric)
     roots = Roots.fit(degrees.astype(np.float64))
@@ -165,6 +168,18 @@ def private_synthetic_graph(  # noqa: PLR0913
         return release_with_edges(Graph(A, graph.nodes), public, asked, edges)[0].labels
 
     return strengthened(fitted, again, call.generator)
+
+
+def _edges_of_all(counted: ReleasedCount, tails: Released, degrees: Released) -> tuple[float, float]:
+    """The number of edges and its standard deviation, by what tells it best; all of these are public.
+
+    That is the count, or half the sum of all degrees, where noise of a pair may be in two; and of a small graph, where
+    noise of the count is large, half the sum of the numbers of vertices of at least 1, 2, ... edges.
+    """
+    told = [(float(counted.value), standard_deviation(counted.noise))]
+    for (values, std), used in ((degrees, True), (tails, told[0][1] > _CLOSE * counted.value)):
+        told += [(float(values.sum()) / 2, math.sqrt(values.size / 2) * std)] * used
+    return min(told, key=lambda one: one[1])
 
 
 def release_triangles(subgraphs: Subgraphs, first: Call, rest: Call) -> tuple[ReleasedCount, Call]:
@@ -192,9 +207,8 @@ def _likely(triangles: ReleasedCount, clustering: Released, n: int) -> tuple[int
 
 
 def _shrunk(released: Released, unit: float) -> float:
-    """A correlation by its sum in this unit, as Stein shrinks one number: towards 0, that of a random graph."""
-    number = min(max(released.number, -unit), unit)
-    return (number - released.std**2 / number) / unit if abs(number) > released.std else 0.0
+    """A correlation by its sum in this unit: its mean under noise, where those of most graphs are within `_USUAL`."""
+    return min(max(released.number / unit, -1.0), 1.0) / (1 + (released.std / unit / _USUAL) ** 2)
 
 
 def fit_model(nodes: tuple[Hashable, ...], blocks: Blocks, goals: Goals, call: Call) -> _WithTwin:
@@ -228,24 +242,30 @@ def strengthened(
 ) -> PrivateGraphModel:
     """A model on whose twins the same mechanism finds labels as good as those of the private graph, by rehearsals.
 
-    A twin is public. Labels are found on it `again`, and if they have less modularity there than those of the private
-    graph, the model is made stronger, in proportion; and where they have more then, by a part of that. A model that is
-    so strong that twins lack triangles is not taken.
+    A twin is public. Labels are found on it `again`, and while they have less modularity there than those of the
+    private graph, the model is made stronger, in proportion; where they have more, by a part of the last step. Half of
+    it is tried if the strongest model does not do it, as communities of too many parts are not found either, or if
+    twins lack triangles. A model whose twins do is not taken.
     """
     own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
-    best, kept, reached = _rehearsed(fitted, again, generator)
+    best, found, reached = _rehearsed(fitted, again, generator)
     model = replace(fitted[0], modularity=best)
-    if not 0 < kept < own:
+    if not 0 < found < own:
         return model
-    wanted = min(best * own / kept, _MOST_WANTED)
-    strong = _with_modularity(model, wanted, generator)
-    best, more, enough = _rehearsed(strong, again, generator)
-    if enough < min(reached, 1 - SHORT):
-        return model
-    if more > own:
-        strong = _with_modularity(model, own + (wanted - own) * (own - kept) / (more - kept), generator)
-        best = _best_modularity(_drawn(strong, generator), generator)
-    return replace(strong[0], modularity=best)
+    weaker, wanted, rehearsed = own, min(best * own / found, _MOST_WANTED), [(0.0, model)]  # modularity of blocks
+    for _ in range(_STRONGER):
+        strong = _with_modularity(model, wanted, generator)
+        best, kept, enough = _rehearsed(strong, again, generator)
+        more = kept * (enough >= min(reached, 1 - SHORT))
+        rehearsed.append((more, replace(strong[0], modularity=best)))
+        if more > own:
+            strong = _with_modularity(model, weaker + (wanted - weaker) * (own - found) / (more - found), generator)
+            return replace(strong[0], modularity=_best_modularity(_drawn(strong, generator), generator))
+        if wanted == _MOST_WANTED or not more:
+            wanted = (weaker + wanted) / 2
+        else:
+            weaker, found, wanted = wanted, more, min(wanted * own / max(more, found), _MOST_WANTED)
+    return max(rehearsed, key=lambda one: one[0])[1]
 
 
 def _rehearsed(

@@ -17,7 +17,7 @@ from dpgraph.denoise.answer_communities import Excesses
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call
+from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core
@@ -74,13 +74,16 @@ class FlippedGraph:
         answers, w = self.gain * self.adjacency, self.max_weight
         return Excesses(answers, self.gain * self.flip, self.std, w, degrees, total, resolution)
 
-    def edge_counts(self) -> FloatArray:
-        """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""
+    def unbiased_counts(self) -> Released:
+        """Numbers of edges of each vertex, estimated from its answers, and the standard deviation of their noise."""
         p, n = self.flip, self.adjacency.shape[0]
         answers = np.asarray(self.adjacency.sum(axis=1)).ravel()
-        unbiased = (answers - p * (n - 1)) / (1 - 2 * p)
-        spread = math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p)
-        return shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+        return Released((answers - p * (n - 1)) / (1 - 2 * p), math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p))
+
+    def edge_counts(self) -> FloatArray:
+        """The same, shrunk towards their mean; all positive."""
+        unbiased, std = self.unbiased_counts()
+        return shrunken_degrees(unbiased, float(unbiased.mean()), std, 1.0)
 
     def expected_weights(self, more: float = 1.0) -> tuple[sparse.csr_array, float]:
         """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.

@@ -1,18 +1,24 @@
 """Synthetic graphs: what is drawn has the vertices of the graph, and the released degrees, communities, triangles."""
 
+import itertools
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import isotonic_regression
+from sklearn.metrics import normalized_mutual_info_score
 
 import dpgraph
 from dpgraph.denoise.block_model import Blocks, draw_graph
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
+from dpgraph.denoise.homes import at_home
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import ends_of
 from dpgraph.denoise.swaps import Goals, Roots, swapped
 from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.problems import synthesis
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
 NAMED = nx.relabel_nodes(CAVES, {node: f"v{node}" for node in CAVES})
@@ -160,6 +166,40 @@ def test_clustering_counts_every_vertex_and_no_edge_more_than_the_limit():
     assert found.clustering(1.0) == pytest.approx(1 + 2 * 10 / 55, abs=1e-4), "ten pages share one edge"
 
 
+def elsewhere(A, labels):
+    """How many vertices have as many edges in another community as in their own, beyond what degrees explain."""
+    degrees, member = np.diff(A.indptr), np.eye(labels.max() + 1)[labels]
+    counts = A @ member
+    excesses = counts - np.outer(degrees, degrees @ member / degrees.sum())
+    home = excesses[np.arange(labels.size), labels]
+    return int(np.count_nonzero(np.where((member == 0) & (counts > 0), excesses, -np.inf).max(axis=1) >= home))
+
+
+def test_hardly_a_vertex_of_a_drawn_graph_has_most_of_its_edges_in_another_community(monkeypatch):
+    rng = np.random.default_rng(5)
+    degrees, labels = np.minimum(rng.zipf(1.9, 2000) + 1, 200), rng.integers(0, 4, 2000)
+    ends = np.bincount(labels, weights=degrees)
+    edges = 0.4 * np.outer(ends, ends) / ends.sum()
+    edges += np.diag((ends - edges.sum(axis=1)) / 2)
+
+    def drawn():
+        return draw_graph(degrees, labels, edges, 0.0, np.random.default_rng(6))
+
+    A = drawn()
+    with monkeypatch.context() as patched:
+        patched.setattr("dpgraph.denoise.block_model.at_home", lambda A, *_: A.astype(float))
+        loose = drawn()
+    member = np.eye(4)[labels]
+    assert np.array_equal(A.indptr, loose.indptr)
+    assert np.array_equal(member.T @ (A @ member), member.T @ (loose @ member))
+    assert set(A.data) == {1.0}
+    assert A.diagonal().sum() == abs(A - A.T).sum() == 0
+    assert elsewhere(loose, labels) > 200 > 10 > elsewhere(A, labels)
+    found = [normalized_mutual_info_score(labels, louvain(B, 1.0, np.random.default_rng(0))) for B in (loose, A)]
+    assert found[1] > found[0] + 0.2, "the communities of the drawn graph are those that it was drawn from"
+    assert (at_home(loose, labels, np.zeros(loose.nnz, dtype=bool), rng) != loose).nnz == 0, "nothing is free"
+
+
 def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alone():
     (degrees, labels, edges), rng = planted(), np.random.default_rng(2)
     A = draw_graph(degrees, labels, edges, 0.4, rng)
@@ -180,6 +220,25 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert swapped(A, labels, unknown, rng) is A
     fewer = swapped(A, labels, Goals(0.4 * before.count("triangle"), np.nan, np.nan), rng)
     assert Subgraphs(fewer.indptr, fewer.indices).count("triangle") < 0.45 * before.count("triangle")
+
+
+def test_whatever_rehearsals_show_there_is_a_model_and_none_that_lacks_triangles_is_taken(monkeypatch):
+    model, rng, tried, shown = model_of(), np.random.default_rng(0), [], []
+    own = synthesis.modularity_of(sparse.csr_array(ends_of(model.block_weights)), 1.0)
+
+    def stronger(model, wanted, _):
+        tried.append(wanted)
+        return replace(model, strength=wanted), None
+
+    monkeypatch.setattr(synthesis, "_with_modularity", stronger)
+    monkeypatch.setattr(synthesis, "_rehearsed", lambda *_: (0.5, *shown[len(tried)]))
+    twins = [(share * own, reached) for share in (-1.0, 0.0, 0.5, 0.8, 1.2) for reached in (0.5, 1.0)]
+    for kept, *others in itertools.product((-own, 0.5 * own, 0.9 * own, own), twins, twins):
+        tried[:], shown[:] = [], [(kept, 1.0), *others]
+        found = synthesis.strengthened((model, None), lambda A: model.labels, rng)
+        assert all(0 < wanted <= 0.9 for wanted in tried)
+        if len(tried) == 2 and 0 < max((twin for twin, reached in others if reached == 1), default=0) <= own:
+            assert others[tried.index(found.strength)] == max(twin for twin in others if twin[1] == 1)
 
 
 def test_twins_have_the_modularity_that_noise_took_from_the_labels():
@@ -219,14 +278,31 @@ def test_drawn_graphs_return_the_released_communities_as_swaps_make_the_triangle
 def test_a_lone_vertex_of_many_edges_is_believed_where_it_stands_out_of_the_noise():
     degrees = np.minimum(np.random.default_rng(6).lognormal(2.0, 0.8, 1999).astype(np.int64), 100)
 
-    def largest(counted, degrees, scale, seed):
-        exact = np.array([np.sum(degrees >= k) for k in range(1, 2000)], dtype=float)
-        noisy = exact + np.random.default_rng(seed).laplace(0, scale, exact.size)
-        return counted(noisy, degrees.size, scale * 2**0.5, float(degrees.sum())).size - 1
+    def largest(degrees, scale, seed, spread=1e4):
+        """By numbers of vertices alone, and with noisy degrees too."""
+        rng, n, total = np.random.default_rng(seed), degrees.size, int(degrees.sum())
+        exact = np.array([np.sum(degrees >= k) for k in range(1, n)], dtype=float)
+        noisy, std = exact + rng.laplace(0, scale, exact.size), scale * 2**0.5
+        seen = degrees + rng.laplace(0, spread, n), spread * 2**0.5
+        both = believable_counts((noisy, std), seen, total)
+        return degree_counts(noisy, n, std, total).size - 1, both.size - 1, int(both @ np.arange(both.size))
 
-    assert largest(believable_counts, np.append(degrees, 1500), 2.0, 0) == pytest.approx(1500, rel=0.05)
-    plain, found = ([largest(f, degrees, 20.0, seed) for seed in range(9)] for f in (degree_counts, believable_counts))
+    hub = np.append(degrees, 1500)
+    assert largest(hub, 2.0, 0)[1] == pytest.approx(1500, rel=0.05)
+    plain, found, _ = zip(*(largest(degrees, 20.0, seed) for seed in range(9)), strict=True)
     assert max(plain) > 180 > 130 > max(found), "noise is positive somewhere above the largest degree"
     clique = np.repeat([0, 99], [1899, 100])
-    plain, found = ([largest(f, clique, 30.0, seed) for seed in range(9)] for f in (degree_counts, believable_counts))
+    plain, found, _ = zip(*(largest(clique, 30.0, seed) for seed in range(9)), strict=True)
     assert max(plain) > 200 > 150 > max(found), "no vertex has more neighbours than there are vertices with an edge"
+    plain, found, totals = zip(*(largest(hub, 60.0, seed, 8.0) for seed in range(9)), strict=True)
+    assert min(found) > 1440 > 1000 > min(plain), "its own noisy degree says what noise on the numbers hides"
+    assert set(totals) == {hub.sum()}
+    assert max(largest(degrees, 20.0, seed, 1.0)[1] for seed in range(9)) < 108, "no noisy degree is larger"
+
+
+def test_a_small_graph_has_about_its_edges_by_whatever_tells_their_number_best():
+    G = nx.karate_club_graph()
+    for epsilon, most in ((5.0, 6), (2.0, 25)):
+        drawn = [dpgraph.private_synthetic_graph(G, epsilon=epsilon, rng=seed).sample(0) for seed in range(11)]
+        errors = sorted(abs(twin.number_of_edges() - G.number_of_edges()) for twin in drawn)
+        assert errors[5] <= most

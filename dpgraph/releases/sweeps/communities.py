@@ -37,7 +37,7 @@ from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.iterates import is_even
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call, NoisyMaximum
+from dpgraph.privacy.call import Call, NoisyMaximum, Released
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
@@ -58,11 +58,15 @@ _ROUNDS_AGAIN = 10
 
 @dataclass(frozen=True)
 class ReleasedCommunities:
-    """Labels 0, 1, ... of all rows, weights between them, and estimates of the degrees; all released."""
+    """Labels 0, 1, ... of all rows, weights between them, and estimates of the degrees; all released.
+
+    `unshrunk` are degrees with nothing but noise, and its standard deviation.
+    """
 
     labels: IntArray
     weights: BlockWeights
     degrees: FloatArray
+    unshrunk: Released
 
 
 def release_communities(
@@ -98,7 +102,7 @@ def release_communities(
     run.set_last()
     # Noise by which labels were merged makes the communities look better than they are: it is not published as theirs.
     weights = run.release_weights(call.part(for_blocks), "weights between communities")
-    return ReleasedCommunities(run.labels, weights, degrees.values)
+    return ReleasedCommunities(run.labels, weights, degrees.values, degrees.released)
 
 
 def core_size(degrees: FloatArray, epsilon: float) -> int:
@@ -122,9 +126,10 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 class _Degrees:
     """Estimated degrees, all positive, and the variance that is left of each: released ones, shrunk by what is noise.
 
-    `mean` is the released average, `typical` the root mean square.
+    `released` is what they come from, `mean` its average, `typical` the root mean square.
     """
 
+    released: Released
     values: FloatArray
     variance: FloatArray
     mean: float
@@ -132,15 +137,15 @@ class _Degrees:
 
     @classmethod
     def release(cls, graph: Graph, call: Call) -> "_Degrees":
-        noisy, std = release_degrees(graph, call)
-        std = min(std, LARGEST_SCALE)
+        released = release_degrees(graph, call)
+        noisy, std = released.value, min(released.std, LARGEST_SCALE)
         mean = max(float(noisy.mean()), graph.max_weight)
         spread = float(np.mean((noisy - mean) ** 2))
         signal = max(spread - std**2, 0.0) / spread if spread > 0 else 0.0
         variance = std**2 * signal
         values = np.maximum(mean + signal * (noisy - mean), min(mean / 4, math.sqrt(variance) + _LEAST_WEIGHT * mean))
         typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
-        return cls(values, np.full(values.size, variance), mean, typical)
+        return cls(released, values, np.full(values.size, variance), mean, typical)
 
     def learn(self, rows: IntArray, counted: FloatArray, part: float, variance: float, w: float) -> FloatArray:
         """Learn from noisy counts of the edges of rows to vertices that hold this part of all degrees.
