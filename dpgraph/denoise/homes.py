@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
-from dpgraph.denoise.swaps import drawn_place, matrix_of, rows_of
+from dpgraph.denoise.swaps import drawn_place, matrix_of
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
@@ -27,16 +27,18 @@ def at_home(A: sparse.csr_array, labels: IntArray, free: BoolArray, rng: np.rand
 
     Only entries that are `free`, as both of an edge are, are exchanged.
     """
-    rows = rows_of(A)
-    homes = labels[rows[3]]
-    inside = np.flatnonzero(free & (homes == labels[rows[1]]))
+    degrees, neighbours = np.diff(A.indptr), A.indices.astype(np.int64)
+    small = np.min_scalar_type(int(labels.max(initial=0)))  # few labels are sorted by radix
+    homes = np.repeat(labels.astype(small), degrees)
+    inside = np.flatnonzero(free & (homes == labels.astype(small)[neighbours]))
     inside = inside[np.argsort(homes[inside], kind="stable")]
-    ends = np.bincount(labels, weights=np.diff(A.indptr))
+    ends = np.bincount(labels, weights=degrees)
     starts = np.concatenate([[0], np.cumsum(np.bincount(homes[inside], minlength=ends.size))])
     by = free, inside, starts, ends / max(A.nnz, 1)
     kernel, seen = at_once(_brought_home, 4.0 * A.nnz), np.zeros(ends.size, dtype=np.int64)
+    rows = A.indptr.astype(np.int64), neighbours, np.repeat(np.arange(labels.size), degrees)
     on_thread(kernel, rows, labels, by, rng.permutation(labels.size), seen, rng)
-    return matrix_of(A, rows[1])
+    return matrix_of(A, neighbours)
 
 
 @njit(nogil=True)
@@ -45,7 +47,7 @@ def _brought_home(graph: Any, labels: IntArray, by: Any, order: IntArray, seen: 
 
     `by` has what is free, such places inside communities in order, where these begin, and their parts of all ends.
     """
-    indptr, neighbours, mates, owners = graph
+    indptr, neighbours, owners = graph
     free, inside, starts, shares = by
     unread = _MOST_READ
     for u in order:
@@ -69,9 +71,8 @@ def _brought_home(graph: Any, labels: IntArray, by: Any, order: IntArray, seen: 
             unread -= degree + indptr[v + 1] - indptr[v]
             if _lead(v, other, graph, labels, shares, seen)[0] < _LEAD:
                 continue
-            xu, yv = mates[ux], mates[vy]
+            xu, yv = _found(u, x, graph), _found(v, y, graph)
             neighbours[ux], neighbours[yv], neighbours[vy], neighbours[xu] = y, u, x, v
-            mates[ux], mates[yv], mates[vy], mates[xu] = yv, ux, xu, vy
             lead, other = _lead(u, -1, graph, labels, shares, seen)
             tries = _TRIES
 
@@ -106,10 +107,15 @@ def _lead(v: int, given: int, graph: Any, labels: IntArray, shares: FloatArray, 
 @njit()
 def _joined(u: int, v: int, graph: Any) -> bool:
     """Whether two vertices have an edge."""
+    indptr = graph[0]
+    return (_found(v, u, graph) if indptr[u + 1] - indptr[u] < indptr[v + 1] - indptr[v] else _found(u, v, graph)) >= 0
+
+
+@njit()
+def _found(v: int, u: int, graph: Any) -> int:
+    """The place of v in row u, -1 if it is not there."""
     indptr, neighbours = graph[0], graph[1]
-    if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
-        u, v = v, u
-    found = False
     for k in range(indptr[u], indptr[u + 1]):
-        found = found or neighbours[k] == v
-    return found
+        if neighbours[k] == v:
+            return int(k)
+    return -1
