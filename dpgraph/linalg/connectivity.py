@@ -42,7 +42,7 @@ def edge_connectivity(A: sparse.csr_array) -> int:
     A = sparse.csr_array(A, dtype=np.int64, copy=True)
     A.data[:] = 1
     best: int = A.shape[0] if A.shape[0] > 1 else 0
-    while A.shape[0] > 1 and best > 1:
+    while A.shape[0] > 1 and best > 0:
         best = min(best, int(A.sum(axis=1).min()))
         rows = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data
         close = on_thread(edges_not_separated, *rows, best)

@@ -52,6 +52,9 @@ def test_they_are_exact():
         G.add_edges_from([(0, 30), (1, 31), (2, 32)])
         assert edge_connectivity(matrix(G)) == 3
     assert edge_connectivity(matrix(nx.connected_caveman_graph(5, 6))) == 2
+    for G in nx.graph_atlas_g()[1:209]:  # all of up to six vertices: apart with degrees of 1, too
+        for name, statistic in STATISTICS.items():
+            assert statistic.of(matrix(G)) == EXACT[name](G), (name, G.edges)
 
 
 def test_answers_are_possible_and_intervals_hold():
