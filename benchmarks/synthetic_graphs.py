@@ -142,8 +142,8 @@ def page(lines: list[str]) -> str:
         f"and triangles: those drawn over those released. NMI is that of {LOUVAINS} runs of Louvain on each drawn "
         "graph with one on the true graph; the ceiling is that of as many further runs on the true one with it. "
         f"Bounds: {bounds}; NMI: below that of the labels; KS: where there are more than {MANY:,} vertices.\n",
-        f"Beyond a bound: {sum(lost.values())} of {sum(many.values())} cells; of the six graphs on which nothing was "
-        f"chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {sum(many[name] for name in aside)}. "
+        f"Beyond a bound: {sum(lost.values())} of {sum(many.values())} cells; of the six graphs on which no constant "
+        f"was chosen ({', '.join(aside)}): {sum(lost[name] for name in aside)} of {sum(many[name] for name in aside)}. "
         "By measure: "
         + ", ".join(f"{name} {count}" for name, count in kinds.items())
         + ".\n",

@@ -449,8 +449,8 @@ def synthetic() -> Iterator[Claim]:
     new = ("email-Eu-core", "ego-Facebook", "ca-HepTh", "ca-AstroPh", "ca-CondMat", "email-Enron")
     aside = [len(names) for row, names in zip(later, found, strict=True) if row["graph"] in new]
     for text in (
-        f"{beyond} of {7 * len(later)} are, {agreeing} of these in NMI; of the six graphs that nothing was chosen on, "
-        f"{sum(aside)} of {7 * len(aside)}.",
+        f"{beyond} of {7 * len(later)} are, {agreeing} of these in NMI; of the six graphs that no constant was chosen "
+        f"on, {sum(aside)} of {7 * len(aside)}.",
         f"off by at most {worst['edges']:.3f} of itself, and transitivity by at most {worst['transitivity']:.3f}",
         f"than 10 % in {sum('modularity' in names for names in found)} rows of {len(later)}, by "
         f"{max(number(row['modularity']) for row in later):.3f} at most",
