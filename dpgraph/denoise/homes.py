@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import at_once, njit
-from dpgraph.denoise.swaps import drawn_place, matrix_of
+from dpgraph.denoise.swaps import drawn_place, matrix_of, rows_of
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
@@ -27,18 +27,17 @@ def at_home(A: sparse.csr_array, labels: IntArray, free: BoolArray, rng: np.rand
 
     Only entries that are `free`, as both of an edge are, are exchanged.
     """
-    degrees, neighbours = np.diff(A.indptr), A.indices.astype(np.int64)
-    small = np.min_scalar_type(int(labels.max(initial=0)))  # few labels are sorted by radix
-    homes = np.repeat(labels.astype(small), degrees)
-    inside = np.flatnonzero(free & (homes == labels.astype(small)[neighbours]))
+    rows = rows_of(A)
+    communities = labels.astype(np.min_scalar_type(int(labels.max(initial=0))))  # few labels are sorted by radix
+    homes = np.repeat(communities, np.diff(A.indptr))
+    inside = np.flatnonzero(free & (homes == communities[rows[1]]))
     inside = inside[np.argsort(homes[inside], kind="stable")]
-    ends = np.bincount(labels, weights=degrees)
+    ends = np.bincount(labels, weights=np.diff(A.indptr))
     starts = np.concatenate([[0], np.cumsum(np.bincount(homes[inside], minlength=ends.size))])
     by = free, inside, starts, ends / max(A.nnz, 1)
     kernel, seen = at_once(_brought_home, 4.0 * A.nnz), np.zeros(ends.size, dtype=np.int64)
-    rows = A.indptr.astype(np.int64), neighbours, np.repeat(np.arange(labels.size), degrees)
     on_thread(kernel, rows, labels, by, rng.permutation(labels.size), seen, rng)
-    return matrix_of(A, neighbours)
+    return matrix_of(A, rows[1])
 
 
 @njit(nogil=True)

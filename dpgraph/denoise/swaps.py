@@ -98,7 +98,9 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
 
     if A.nnz == 0 or distance(1 / near) <= 1:
         return A
-    rows = rows_of(A)
+    indptr, neighbours, owners = rows_of(A)
+    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
+    rows = indptr, neighbours, owners, mates
     of_vertices = 2 / np.maximum(degrees * (degrees - 1), 2.0), centred, np.zeros(degrees.size, dtype=np.uint8)
     tries = min(_SWAPS * A.nnz, _MOST)
     for _ in range(0, min(_ROUNDS * tries, _MOST), tries):
@@ -106,14 +108,13 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
         on_thread(kernel, rows, labels, of_vertices, (now, wanted, near, scale, np.zeros(3)), tries, rng)
         if distance(1 / near) <= 1 or distance(scale) > (1 - _WORTH) * before:
             break
-    return matrix_of(A, rows[1])
+    return matrix_of(A, neighbours)
 
 
-def rows_of(A: sparse.csr_array) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Where rows begin, neighbours in them, the place of each edge in its other row, and the vertex of each place."""
-    mates = sparse.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
+def rows_of(A: sparse.csr_array) -> tuple[IntArray, IntArray, IntArray]:
+    """Where rows begin, neighbours in them, and the vertex of each place; copies, in which edges may be swapped."""
     owners = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    return A.indptr.astype(np.int64), A.indices.astype(np.int64), mates, owners
+    return A.indptr.astype(np.int64), A.indices.astype(np.int64), owners
 
 
 def matrix_of(A: sparse.csr_array, neighbours: IntArray) -> sparse.csr_array:
@@ -127,10 +128,10 @@ def matrix_of(A: sparse.csr_array, neighbours: IntArray) -> sparse.csr_array:
 def _swaps(graph: Any, labels: IntArray, of_vertices: Any, counts: Any, tries: int, rng: Any, stop: Stop) -> None:
     """Swap edges, in place, where that brings `now` nearer to what is `wanted`.
 
-    `graph` is that of :func:`rows_of`.
+    `graph` has :func:`rows_of` it, and the place of each edge in its other row.
     Where there are more triangles than are wanted, a and b of every other swap are ends of random edges.
     """
-    indptr, neighbours, mates, owners = graph
+    indptr, neighbours, owners, mates = graph
     weights, centred, marked = of_vertices
     now, wanted, near, scale, change = counts
     unread = _MOST_READ

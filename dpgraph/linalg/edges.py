@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -203,12 +203,6 @@ def symmetric(n: int, low: IntArray, high: IntArray, data: FloatArray) -> sparse
     A = sparse.coo_array((np.concatenate([data, data]), ends), shape=(n, n)).tocsr()
     A.sort_indices()
     return A
-
-
-def by_label(assignment: Mapping[Hashable, Hashable]) -> list[set[Hashable]]:
-    """The keys with each value, these sorted by their texts."""
-    labels = sorted(set(assignment.values()), key=repr)
-    return [{key for key, value in assignment.items() if value == label} for label in labels]
 
 
 def igraph_names(g: Any) -> Sequence[Hashable]:

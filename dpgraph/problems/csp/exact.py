@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.linalg.edges import by_label, igraph_clustering
+from dpgraph.linalg.edges import igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
@@ -37,7 +37,8 @@ class CSPResult(ExactResult):
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
-        return igraph_clustering(g, by_label(self.assignment))
+        labels = sorted(set(self.assignment.values()), key=repr)
+        return igraph_clustering(g, [{v for v, own in self.assignment.items() if own == label} for label in labels])
 
     def __repr__(self) -> str:
         return (
