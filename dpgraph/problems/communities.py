@@ -85,7 +85,7 @@ def _by_response(
         groups, _ = merge_labels(between, facts.resolution, least=facts.communities, most=facts.communities)
         labels = groups[labels]
     weights = release_block_weights(graph, labels, of_blocks, name="weights between communities")
-    return ReleasedCommunities(labels, BlockWeights.released(*weights), degrees, flipped.unbiased_counts())
+    return ReleasedCommunities(labels, BlockWeights.released(*weights), degrees, flipped.unbiased_counts)
 
 
 def _edges_inside(flipped: FlippedGraph, labels: IntArray) -> float:

@@ -74,6 +74,7 @@ class FlippedGraph:
         answers, w = self.gain * self.adjacency, self.max_weight
         return Excesses(answers, self.gain * self.flip, self.std, w, degrees, total, resolution)
 
+    @cached_property
     def unbiased_counts(self) -> Released:
         """Numbers of edges of each vertex, estimated from its answers, and the standard deviation of their noise."""
         p, n = self.flip, self.adjacency.shape[0]
@@ -82,7 +83,7 @@ class FlippedGraph:
 
     def edge_counts(self) -> FloatArray:
         """The same, shrunk towards their mean; all positive."""
-        unbiased, std = self.unbiased_counts()
+        unbiased, std = self.unbiased_counts
         return shrunken_degrees(unbiased, float(unbiased.mean()), std, 1.0)
 
     def expected_weights(self, more: float = 1.0) -> tuple[sparse.csr_array, float]:
