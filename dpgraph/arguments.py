@@ -8,10 +8,12 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from numbers import Number
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -28,15 +30,27 @@ _ALSO_CALLED = {"seed": "rng", "random_state": "rng", "eps": "epsilon", "weights
 _LEAST_DELTA = 1e-300
 
 
+def shown(value: Any) -> str:
+    """An argument in a message: whole if it is a number or a short text; others may be private, and misplaced."""
+    if not isinstance(value, (str, Number, np.generic, NoneType)):
+        return type(value).__name__
+    if isinstance(value, int) and abs(value) >= 10**40:  # repr refuses integers of more than 4300 digits
+        return "an integer of more than 40 digits"
+    return text if len(text := repr(value)) <= 80 else f"{text[:80]}..."
+
+
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """Raise :class:`InvalidParameterError` unless `value` is one of the `allowed` strings."""
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
-        raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+        raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {shown(value)}")
 
 
-def check_keywords(function: Callable[..., Any], given: Iterable[str]) -> None:
-    """Raise TypeError for an argument that a function does not have, with the one that may be meant."""
+def check_keywords(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse arguments that a function does not have, and its switches that are neither True nor False."""
+    for name, default in (function.__kwdefaults__ or {}).items():
+        if isinstance(default, bool) and not isinstance(value := given.get(name, default), (bool, np.bool_)):
+            raise InvalidParameterError(f"{name} must be True or False; got {shown(value)}. No budget was spent")
     code = function.__code__
     if code.co_flags & inspect.CO_VARKEYWORDS:
         return
@@ -54,7 +68,7 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None) ->
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
         needed = f", at least {least}" if most is None else f" from {least} to {most}"
-        raise InvalidParameterError(f"{name} must be an integer{needed}; got {value!r}")
+        raise InvalidParameterError(f"{name} must be an integer{needed}; got {shown(value)}")
     return int(value)
 
 
@@ -71,7 +85,7 @@ def check_nonnegative(name: str, value: Any) -> float:
 def _inside(name: str, value: Any, inside: bool, needed: str) -> float:
     if not inside:
         kind = "" if isinstance(value, (int, float, np.number)) else f", a {type(value).__name__} and no int or float"
-        raise InvalidParameterError(f"{name} must be {needed}; got {value!r}{kind}")
+        raise InvalidParameterError(f"{name} must be {needed}; got {shown(value)}{kind}")
     return float(value)
 
 
@@ -92,7 +106,7 @@ def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
         largest = max(1, min(max_rank, n - 1))
         return range(min(least, largest), largest + 1)
     if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n:
-        raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {rank!r}")
+        raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {shown(rank)}")
     return range(int(rank), int(rank) + 1)
 
 

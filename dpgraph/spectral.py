@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg, sparse
 
-from dpgraph.arguments import check_choice, check_nonnegative
+from dpgraph.arguments import check_choice, check_nonnegative, shown
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
@@ -62,7 +62,7 @@ def coherence(A_or_U: Any, rank: int | None = None) -> float:
             )
         return _scaled_coherence(matrix)
     if not 1 <= rank <= min(matrix.shape):
-        raise InvalidParameterError(f"rank must lie in [1, {min(matrix.shape)}]; got {rank!r}")
+        raise InvalidParameterError(f"rank must lie in [1, {min(matrix.shape)}]; got {shown(rank)}")
     left, _, right = linalg.svd(matrix, full_matrices=False)
     return max(_scaled_coherence(left[:, :rank]), _scaled_coherence(right[:rank].T))
 

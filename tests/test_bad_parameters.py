@@ -63,10 +63,11 @@ PRIVATE = [
     ]),
     (dpgraph.private_marginals, {"data": BITS, "k": 2}, [
         ({"data": [0, 1]}, "one record a row"), ({"data": np.zeros((0, 3))}, "no records"), ({"k": 4}, "from 1 to 3"),
-        ({"k": 0}, "k must be"), ({"k": 1.5}, "k must be"), ({"sparsity": 0}, "sparsity"),
+        ({"k": 0}, "k must be"), ({"k": 1.5}, "k must be"),
+        ({"k": 10**5000}, "k must be"), ({"k": [77]}, "k must be"), ({"sparsity": 0}, "sparsity"),
         ({"sparsity": 4}, "sparsity"),
         ({"degree": 3}, "degree must be"), ({"degree": "high"}, "degree must be"),
-        ({"tol": 0}, "tol must be a positive"),
+        ({"tol": 0}, "tol must be a positive"), ({"forest": PAIR}, "True or False"),
         ({"data": np.zeros((5, 60), dtype=int), "degree": 4}, "moment matrix of side"),
         ({"adjacency": "swap"}, "adjacency"),
         ({"categories": {7: [1, 2]}}, "do not exist"), ({"categories": {0: [1]}}, "at least two"),
@@ -77,6 +78,7 @@ PRIVATE = [
     ]),
     (dpgraph.perturb_and_project, {"A": np.zeros((3, 3)), "sets": PSDCone(), "sensitivity": 1.0}, [
         ({"method": "alternating"}, "method"), ({"sensitivity": 0.0}, "sensitivity"),
+        ({"symmetric": PAIR}, "symmetric"),
         ({"sensitivity": "1"}, "sensitivity"),
         ({"delta": 1.0}, "delta"), ({"tol": -1.0}, "tol"), ({"max_iter": 0}, "iterations"), ({"sets": []}, "set"),
         ({"sensitivity": 1e200}, ""), ({"delta": None}, "delta"), ({"tol": "x"}, "tol"), ({"sets": 3}, ""),

@@ -84,7 +84,7 @@ CALLS = [
     (lambda pay: edge_frame(pl.LazyFrame({"source": [1], "target": [2]}), nodes=3), "collect"),
     (lambda pay: edge_frame({"source": [1], "target": [2]}, nodes=3), "DataFrame"),
     (lambda pay: dpgraph.report(CLUB, epsilon=float("inf"), **pay), "finite"),
-    (lambda pay: dpgraph.report(CLUB, epsilon=1, cut="yes", **pay), "cut True or False"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, cut="yes", **pay), "cut must be True or False"),
     (lambda pay: dpgraph.report(CLUB, epsilon=1, title=2008, **pay), "title must be a text"),
     (lambda pay: dpgraph.report(CLUB, epsilon=1, output="report.html", **pay), "unexpected keyword argument 'output'"),
     (lambda pay: dpgraph.report(Path("mails.csv"), epsilon=1, **pay), "read_edgelist"),

@@ -140,6 +140,10 @@ def _categorical(column: NDArray[Any], values: tuple[Any, ...]) -> IntArray:
         values, column = tuple(np.array(values, dtype=unit).astype(np.int64).tolist()), column.astype(unit)
         column = column.astype(np.int64)
     number = {value: i for i, value in enumerate(values)}
+    for kind in (np.float32, np.float16):  # 0.1 in a column of these is another number, which means 0.1 if no other
+        rounded = [float(kind(value)) if isinstance(value, float) else value for value in values]
+        if len(set(rounded)) == len(values):
+            number = {value: i for i, value in enumerate(rounded)} | number
     absent = number.get(None, -1)
     codes = np.array([absent if is_null(value) else number.get(value, -1) for value in column.tolist()])
     if np.any(codes < 0):

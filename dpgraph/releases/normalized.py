@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from dpgraph.arguments import as_number
+from dpgraph.arguments import as_number, shown
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
@@ -36,7 +36,7 @@ def check_regularization(regularization: Regularization, n: int, max_weight: flo
     if not _is_auto(regularization) and not 0 <= as_number(regularization) <= largest:
         raise InvalidParameterError(
             f"regularization must be 'auto' or a number from 0 to {largest:g}, which is {_LARGEST:g} n max_weight; "
-            f"got {regularization!r}. Use 'auto'"
+            f"got {shown(regularization)}. Use 'auto'"
         )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from dpgraph.arguments import as_number
+from dpgraph.arguments import as_number, shown
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
@@ -42,7 +42,9 @@ class ThickenedGraph(NamedTuple):
 def check_random_degree(degree: float, n: int) -> None:
     """Refuse an average degree that is negative or above n/2."""
     if not 0 <= as_number(degree) <= n / 2:
-        raise InvalidParameterError(f"random_degree must lie in [0, n/2 = {n / 2:g}]; got {degree!r}. 0 adds nothing")
+        raise InvalidParameterError(
+            f"random_degree must lie in [0, n/2 = {n / 2:g}]; got {shown(degree)}. 0 adds nothing"
+        )
 
 
 def add_random_graph(graph: Graph, degree: float, generator: np.random.Generator) -> ThickenedGraph:

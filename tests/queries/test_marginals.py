@@ -170,6 +170,20 @@ def test_polars_frames_are_read_and_only_declared_categories_are_believed():
         private_marginals(pl.DataFrame({"a": [0, None, 1]}), 1, rng=3, **BUDGET)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "Float32"])
+def test_numbers_of_less_precision_are_the_declared_ones(dtype):
+    data = pd.DataFrame({"dose": pd.array([0.1, 0.2, np.nan, 0.1], dtype=dtype)})
+    found = private_marginals(data, 1, epsilon=1e4, categories={"dose": [0.1, 0.2, None]}, rng=0)
+    assert found.table("dose").round().tolist() == [2, 1, 1]
+
+
+def test_an_integer_of_numpy_is_an_order_and_a_degree_beyond_all_attributes_is_that_of_all():
+    data = clustered(3, 40)
+    plain = private_marginals(data, 2, degree=6, rng=3, **BUDGET).theta
+    for degree in (8, 10**30):
+        assert np.array_equal(private_marginals(data, np.uint8(2), degree=degree, rng=3, **BUDGET).theta, plain)
+
+
 def test_dates_in_any_unit_are_categories_and_nan_declares_missing_values():
     days = list(pd.date_range("2020-01-01", periods=3))
     for unit in ("s", "us", "ns"):

@@ -112,8 +112,8 @@ def report(  # noqa: PLR0913
     >>> page.to_html("/dev/null")
     """
     check_optional_delta(delta)
-    if not isinstance(title, str) or not isinstance(cut, (bool, np.bool_)):
-        raise InvalidParameterError(f"title must be a text, and cut True or False; got {title!r} and {cut!r}")
+    if not isinstance(title, str):
+        raise InvalidParameterError(f"title must be a text; got {title!r}")
     if type(G).__module__.startswith("dpgraph.distributed"):
         raise InvalidGraphError("expected a graph on this machine; a report does not read a table on a cluster")
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)

@@ -185,9 +185,6 @@ class _Facts:
 
     def check(self, max_norm: float) -> None:
         """Refuse what is public and wrong before it costs budget."""
-        for name, value in (("project", self.project), ("centered", self.centered)):
-            if not isinstance(value, (bool, np.bool_)):
-                raise InvalidParameterError(f"{name} must be True or False; got {value!r}")
         check_scale("max_norm", max_norm)
         if self.n_records is None and self.adjacency == "add-remove":
             raise InvalidParameterError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice, check_epsilon, check_optional_delta, require_delta
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_optional_delta, require_delta, shown
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, NotConvergedError
 from dpgraph.inputs.arrays import public_shape
 from dpgraph.inputs.records import as_counted_histogram, as_histogram
@@ -322,6 +322,6 @@ def _least_squares(
 def _check_options(sparse: str | bool, records: float | None, adjacency: str) -> None:
     check_choice("adjacency", adjacency, RECORDS)
     if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
-        raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
+        raise InvalidParameterError(f"sparse must be 'auto', True or False; got {shown(sparse)}")
     if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:
-        raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
+        raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {shown(records)}")

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpgraph.arguments import check_integer, check_memory
+from dpgraph.arguments import check_integer, check_memory, shown
 from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
 from dpgraph.denoise.forests import forest_parities
 from dpgraph.exceptions import InvalidParameterError
@@ -55,12 +55,13 @@ class MarginalModel:
     """The public part of a call: statistics, noise, constraints."""
 
     def __init__(self, schema: Schema, request: Request) -> None:
-        n, k, sparsity = len(schema.sizes), request.k, request.sparsity
-        check_integer("k", k, 1, n)
+        n, sparsity = len(schema.sizes), request.sparsity
+        k = check_integer("k", request.k, 1, n)
         if sparsity is not None:
-            check_integer("sparsity", sparsity, 1, n)
+            sparsity = check_integer("sparsity", sparsity, 1, n)
             if not schema.binary:
                 raise InvalidParameterError("sparsity= counts ones: it needs 0/1 attributes only, got categories")
+        request = replace(request, k=k, sparsity=sparsity)
         self.k, self.sparsity = k, sparsity
         #: Parities that are released.
         self.released = ParityBasis(schema.sizes, k)
@@ -223,15 +224,18 @@ def _choose_degree(request: Request, basis: ParityBasis, *, conjunctions: bool) 
                 return candidate
         return 0
     if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
-        raise InvalidParameterError(f"degree must be 'auto', 'paper' or an even integer, at least 0; got {degree!r}")
-    side = _side(basis, int(degree))
+        raise InvalidParameterError(
+            f"degree must be 'auto', 'paper' or an even integer, at least 0; got {shown(degree)}"
+        )
+    degree = min(int(degree), 2 * basis.sizes.size)  # that one is a distribution
+    side = _side(basis, degree)
     if side > SIDE_LIMIT:
         raise InvalidParameterError(
             f"degree {degree} needs a moment matrix of side {side}; at most {SIDE_LIMIT} is "
             "supported. Ask for a smaller degree, or degree='auto'"
         )
     check_memory(f"a moment matrix of side {side}", copies=(20, side, side))
-    return int(degree)
+    return degree
 
 
 def _side(basis: ParityBasis, degree: int) -> int:

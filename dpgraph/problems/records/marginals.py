@@ -129,10 +129,10 @@ def private_marginals(  # noqa: PLR0913
     return PrivateMarginals(
         columns=schema.columns,
         categories=schema.categories,
-        k=k,
+        k=model.k,
         count=count,
         theta=found.theta,
-        sparsity=sparsity,
+        sparsity=model.sparsity,
         degree=found.degree,
         expected_rmse=count * model.cell_rmse(variances),
         converged=found.converged,

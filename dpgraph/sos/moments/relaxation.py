@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from tqdm import tqdm
 
-from dpgraph.arguments import check_choice, check_integer
+from dpgraph.arguments import check_choice, check_integer, shown
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
@@ -111,7 +111,7 @@ def lasserre(
 def check_size(n: int, q: int, degree: int) -> None:
     """Refuse a degree that is odd, or that needs more than 700 rows for n variables with q labels."""
     if check_integer("degree, an even number,", degree, 2) % 2:
-        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
+        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {shown(degree)}")
     size = sum(math.comb(n, k) * (q - 1) ** k for k in range(min(degree // 2, n) + 1))
     if size > SIZE_LIMIT:
         raise InvalidParameterError(
