@@ -165,7 +165,7 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
     return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)
 
 
-def vertex_sets(nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
+def vertex_sets(nodes: Sequence[Hashable], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
     """Set number k holds the vertices of label k; at least `count` sets."""
     if count == 2 and (labels >> 1 == 0).all():  # in half the time
         return [set(compress(nodes, (labels == k).tobytes())) for k in range(2)]
@@ -175,7 +175,7 @@ def vertex_sets(nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], c
     return [set(islice(sorted_nodes, size)) for size in sizes]
 
 
-def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
+def vertex_sides(nodes: Sequence[Hashable], partition: Any) -> BoolArray:
     """Which vertices are on the second side of a partition, as :func:`dpgraph.evaluate.cut_value` takes them."""
     if not isinstance(partition, (np.ndarray, str)):  # which have methods of that name
         partition = getattr(partition, "partition", partition)

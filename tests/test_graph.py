@@ -19,7 +19,7 @@ import dpgraph
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
-from dpgraph.inputs.graphs import as_graph, open_graph
+from dpgraph.inputs.graphs import _is_symmetric, as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
 from dpgraph.linalg import edges
 from tests.about import about, each
@@ -269,6 +269,18 @@ def test_a_matrix_that_is_not_symmetric_is_refused_unless_the_caller_asks():
         with pytest.raises(InvalidGraphError, match=r"symmetric.*symmetrize=True"):
             open_graph(G).read()
         assert np.allclose(dense(open_graph(G, symmetrize=True).read()), np.maximum(A, A.T), atol=1e-6)
+
+
+def test_that_a_sparse_matrix_is_symmetric_is_seen_without_its_transpose():
+    rng = np.random.default_rng(0)
+    for number in range(1000):
+        A = np.triu(rng.choice([0.0, 1.0, -1.0, 1e-300, 1e300, 0.1], size=(12, 12)), 1)
+        A += A.T
+        assert _is_symmetric(sparse.csr_array(A))
+        i, j = rng.integers(12, size=2)
+        other = rng.choice([np.nextafter(A[i, j], 9.0), 2.0 * A[i, j] + 1.0])
+        A[i, j], A[j, i] = (other, other if number % 2 else A[j, i])
+        assert _is_symmetric(sparse.csr_array(A)) == (np.array_equal(A, A.T) and not A.diagonal().any())
 
 
 @each("kind", ["networkx", "multi", "igraph", "numpy"], parts=2)

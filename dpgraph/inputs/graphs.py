@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +27,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: What labels, degrees and results of one vertex take, in doubles, as measured.
 _NUMBERS_PER_VERTEX = 30
-#: Rows that are compared with columns at a time.
-_ROWS = 64
+#: Rows that are compared with columns at a time, and entries that a processor's cache holds.
+_ROWS, _AT_ONCE = 64, 2**14
 
 
 class Edges(NamedTuple):
@@ -326,8 +326,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
             A = A.maximum(A.T)
         if A.data is not getattr(G, "data", None) and (simple := _simple_graph(A, compiled)) is not None:
             return Edges(simple, simple=True)
-        same = _is_its_transpose(A) if whole is None else _equals_its_transpose(whole)
-        if same and (whole is not None or not A.diagonal().any()):
+        if _is_symmetric(A) if whole is None else _equals_its_transpose(whole):
             return Edges(_compact(A))
         if A.nnz and abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())):
             way = "A.maximum(A.T)" if symmetrize is None else "A.maximum(A.T), or symmetrize=True,"
@@ -425,10 +424,24 @@ def _compact(A: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((A.data, A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
 
 
-def _is_its_transpose(A: sparse.csr_array) -> bool:
-    """Whether a matrix is symmetric to the bit."""
-    transposed = A.T.tocsr()
-    return all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
+def _is_symmetric(A: sparse.csr_array) -> bool:
+    """Whether a matrix without diagonal is symmetric to the bit, in a third of the time that a transpose takes.
+
+    An entry w at i, j counts k_i k_j h(w), or minus that below the diagonal, modulo 2**64. The keys are random and odd,
+    and h is a random one-to-one function. Of a symmetric matrix that is 0. Let the matrix be another one, d_ij be the
+    difference of h of a pair, and c the sum of k_j d_ij for a vertex i where that is not 0: the sum is 0 for at most
+    one k_i modulo 2**64 over the largest power of 2 in c, which is small as h is random: once in 2**50.
+    """
+    rng, total = np.random.default_rng(), 0
+    keys, first, second = (2 * rng.integers(2**63, size=size, dtype=np.uint64) + 1 for size in (A.shape[0], 1, 1))
+    starts = np.unique(np.searchsorted(A.indptr, np.arange(0, A.nnz, _AT_ONCE), side="right") - 1)
+    for start, stop in pairwise([*starts.tolist(), A.shape[0]]):
+        own, lengths = slice(A.indptr[start], A.indptr[stop]), np.diff(A.indptr[start : stop + 1])
+        bits = A.data[own].view(np.uint64) * first
+        bits = (bits ^ bits >> np.uint64(32)) * second * keys[A.indices[own]] * np.repeat(keys[start:stop], lengths)
+        above = A.indices[own] > np.repeat(np.arange(start, stop), lengths)
+        total += 2 * int(bits[above].sum()) - int(bits.sum())
+    return total % 2**64 == 0
 
 
 def _check_values(data: FloatArray, signed: bool) -> None:

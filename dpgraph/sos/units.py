@@ -26,12 +26,13 @@ def rounded_once(numbers: FloatArray | Iterable[FloatArray]) -> float:
     for part in _parts(numbers) if isinstance(numbers, np.ndarray) else numbers:
         left = part
         most = max(float(left.max(initial=0.0)), -float(left.min(initial=0.0)))
-        while most and left.any():
+        while most:
             grid = 2.0 ** (math.frexp(most)[1] + math.frexp(left.size)[1] + 1)
             high = left + grid
             high -= grid
             sums.append(float(high.sum()))
-            left, most = left - high, grid * 2.0**-53  # half of what two numbers as large as the grid differ by
+            left = left - high
+            most = grid * 2.0**-53 * left.any()  # half of what two numbers as large as the grid differ by
     return math.fsum(sums)
 
 

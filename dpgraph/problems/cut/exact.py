@@ -1,6 +1,6 @@
 """Max-cut and max-bisection of exact data (no privacy)."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -260,22 +260,22 @@ def max_bisection(  # noqa: PLR0913
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
         starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
-        initial=None if initial is None else vertex_sides(graph.nodes, initial).astype(np.int64), callback=callback,
+        initial=None if initial is None else vertex_sides(graph.labels, initial).astype(np.int64), callback=callback,
     ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)
     if degree == 2:
         solution = solve_and_prove(objective, options, rng, imbalance=imbalance)
     else:
         solution = solve_bisection_by_moments(objective, imbalance, degree, options, rng)
-    return _cut_result(solution, graph.nodes, exponent, _instance(objective, exponent, imbalance))
+    return _cut_result(solution, graph.labels, exponent, _instance(objective, exponent, imbalance))
 
 
-def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...], int]:
+def _objective(G: Any, weight: str | None) -> tuple[CutObjective, Sequence[Hashable], int]:
     """What is cut, in units of a power of two, its vertices, and the exponent of that power."""
     if isinstance(G, CutObjective):
-        return G, tuple(range(G.n_vertices)), 0
+        return G, range(G.n_vertices), 0
     if isinstance(G, FactoredOperator):
-        return FactoredObjective(G.factor, G.core), tuple(range(G.shape[0])), 0
+        return FactoredObjective(G.factor, G.core), range(G.shape[0]), 0
     if isinstance(G, LinearOperator):
         n = G.shape[0]
         if G.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
@@ -286,11 +286,11 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
         G, weight = np.asarray(G @ np.eye(n)), None  # the reader of graphs refuses what is not symmetric or not finite
     graph = as_graph(G, weight=weight)
     adjacency, exponent = graph_in_binary_units(graph.adjacency, in_place=graph is not G)
-    return SparseObjective(adjacency), graph.nodes, exponent
+    return SparseObjective(adjacency), graph.labels, exponent
 
 
 def _cut_result(
-    solution: Solution, nodes: tuple[Hashable, ...], exponent: int, instance: Callable[[], dict[str, Any]] | None
+    solution: Solution, nodes: Sequence[Hashable], exponent: int, instance: Callable[[], dict[str, Any]] | None
 ) -> CutResult:
     """The solution in the labels of the caller, with the certificate of an instance whose edges can be listed."""
     first, second = vertex_sets(nodes, solution.labels, 2)
