@@ -15,7 +15,7 @@ from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
-from dpgraph.sos.cut.rounding import best_columns, entered
+from dpgraph.sos.cut.rounding import Population, best_columns
 from dpgraph.sos.cut.solver import close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
@@ -191,16 +191,15 @@ def _search_small(
     They end once a few rounds have found no more.
     """
     n, sweeps, vain = objective.n_vertices, watch.options.sweeps, 0
+    kept = Population(objective, cuts, watch.options.starts)
     while vain < _REPEATS:
         before, began = watch.value, time.monotonic()
         starts, hot = np.where(rng.random((n, _SIDE_BY_SIDE)) < 0.5, 1.0, -1.0), HOT
-        if vain % 2 and cuts.size:
-            starts, hot = cuts[:, np.arange(_SIDE_BY_SIDE) % cuts.shape[1]], rng.uniform(WARM, HOT)
+        if vain % 2 and kept.values.size:
+            starts, hot = kept.in_order()[:, np.arange(_SIDE_BY_SIDE) % kept.values.size], rng.uniform(WARM, HOT)
         found = anneal_balanced(objective, starts, largest, rng, sweeps=sweeps, hot=hot, keep=_REFINED)
-        for cut in found.T:
-            cuts = best_columns(objective, entered(objective, cuts, cut, watch.options.starts), watch.options.starts)
-        watch.found(objective.cut_value(cuts[:, 0]))
+        watch.found(max(kept.enter(cut) for cut in found.T))
         vain = 0 if watch.value > before else vain + 1
         if 2.0 * time.monotonic() - began >= deadline or watch.done():
             break
-    return cuts
+    return kept.in_order()

@@ -67,7 +67,7 @@ def _levels(
     """Matrices and sizes from the finest on, groups and signs between them, and the cuts `given` on the coarsest."""
     n = rows.indptr.size - 1
     levels, lifts, masses = [(rows, np.ones(n))], list[tuple[IntArray, FloatArray]](), np.ones(n)
-    while levels[-1][1].size > _COARSEST:
+    while levels[-1][1].size > _COARSEST and not time_is_up():
         A, sizes = levels[-1]
         limit = max(2.0, _LARGEST * n)
         order = rng.permutation(sizes.size)

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from dpgraph.sos.cut.flows import can_flow, cut_by_flow
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
 from dpgraph.sos.cut.objective import SparseObjective, annealed
-from dpgraph.sos.cut.rounding import best_columns, entered
+from dpgraph.sos.cut.rounding import Population
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray
 
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
@@ -39,23 +41,33 @@ def search_near_balance(
     many as are kept, as annealing suits graphs with hubs and not meshes.
     """
     keep, sweeps = 2 * watch.options.starts, watch.options.sweeps
-    wait, left = 1, 1
+    kept, wait, left, flows = Population(objective, cuts, keep), 1, 1, can_flow(objective)
     for number in numbers:
         before, began = watch.value, time.monotonic()
         if left == 0:
             hot = rng.uniform(WARM, HOT)
-            cut = anneal_balanced(objective, cuts[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
+            cut = anneal_balanced(objective, kept.in_order()[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
         else:
-            of = min(_PARENTS[number % len(_PARENTS)], cuts.shape[1]) if number >= keep else 0
-            cut = multilevel_cut(objective.rows, largest, rng, cuts[:, rng.choice(cuts.shape[1], of, replace=False)])
-        cuts = best_columns(objective, entered(objective, cuts, cut, keep), keep)
-        watch.found(objective.cut_value(cuts[:, 0]))
+            parents = rng.permutation(kept.values.size)[: _PARENTS[number % len(_PARENTS)] if number >= keep else 0]
+            cut = multilevel_cut(objective.rows, largest, rng, kept.cuts[:, parents])
+            cut = _after_flows(objective, cut, largest) if flows else cut
+        watch.found(kept.enter(cut))
         if left == 0:
             wait = 1 if watch.value > before else min(2 * wait, keep)
         left = wait if left == 0 else left - 1
         if 2.0 * time.monotonic() - began >= deadline or watch.done():  # another one would end too late
             break
-    return cuts
+    return kept.in_order()
+
+
+def _after_flows(objective: SparseObjective, cut: FloatArray, largest: int) -> FloatArray:
+    """The cut after flows and passes of flips, until these gain nothing."""
+    while not time_is_up():
+        other = repair_and_swap(objective, cut_by_flow(objective, cut), largest)
+        if objective.cut_value(cut) >= objective.cut_value(other):
+            break
+        cut = other
+    return cut
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:

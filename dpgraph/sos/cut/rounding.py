@@ -73,18 +73,28 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
     return signs[:, order]
 
 
-def entered(objective: CutObjective, cuts: FloatArray, cut: FloatArray, keep: int) -> FloatArray:
-    """The cuts with a new one; once they are `keep`, in place of the most similar one of those that are no better.
+class Population:
+    """So many of the best cuts, which stay different, so that there is something to combine (Sanders, Schulz 2012)."""
 
-    So those kept stay different, and there is something to combine (Sanders, Schulz 2012).
-    """
-    alike = np.abs(cut @ cuts)
-    if np.any(alike == cut.size):
-        return cuts
-    if cuts.shape[1] < keep:
-        return np.column_stack([cuts, cut])
-    alike[objective.values(cuts) > objective.values(cut)] = -1.0
-    return np.where((np.arange(keep) == alike.argmax()) & (alike.max() >= 0.0), cut[:, None], cuts)
+    def __init__(self, objective: CutObjective, cuts: FloatArray, keep: int) -> None:
+        self.objective, self.keep, self.cuts = objective, keep, cuts.copy()
+        self.values = np.array([objective.cut_value(cut) for cut in cuts.T])
+
+    def enter(self, cut: FloatArray) -> float:
+        """Value of a new cut, which takes the place of the most similar one of those that are no better, if all are."""
+        value, alike = self.objective.cut_value(cut), np.abs(cut @ self.cuts)
+        if self.values.size < self.keep and not np.any(alike == cut.size):
+            self.cuts, self.values = np.column_stack([self.cuts, cut]), np.append(self.values, value)
+        elif not np.any(alike == cut.size):
+            alike[self.values > value] = -1.0
+            place = int(alike.argmax())
+            if alike[place] >= 0.0:
+                self.cuts[:, place], self.values[place] = cut, value
+        return value
+
+    def in_order(self) -> FloatArray:
+        """The cuts, best first."""
+        return self.cuts[:, np.argsort(-self.values, kind="stable")]
 
 
 def patient_search(objective: CutObjective, starts: int) -> tuple[int, int] | None:

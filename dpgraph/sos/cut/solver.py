@@ -19,9 +19,9 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import (
+    Population,
     affordable_samples,
     best_columns,
-    entered,
     hyperplane_rounding,
     improve,
     independent_signs,
@@ -74,7 +74,7 @@ def solve_max_cut(
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         if quick.size and time_is_up():  # products with a large matrix are late
             if core.cut_value(quick[:, 0]) < 0.0:  # as if it had not looked at negative weights
-                quick = best_columns(core, np.column_stack([quick, np.ones(n)]), 1)
+                quick = np.ones((n, 1))
             return found_alone(watch, core, (kept, lift), quick[:, 0])
         root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
         cuts = quick
@@ -183,18 +183,18 @@ def _past_losses(
     A mixture has the sides of both where they agree, and random ones elsewhere (Lü, Glover, Hao 2010). A step looks at
     all vertices, so that it costs little beside a flip only where vertices have many neighbours.
     """
-    keep, cuts, count = max(watch.options.starts, 2), cut[:, None], 0
+    kept, count = Population(objective, cut[:, None], max(watch.options.starts, 2)), 0
     while not (watch.done() or _is_enough(count, repeats, soon)):
         x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0)
-        if cuts.shape[1] == keep:
-            one, other = cuts[:, rng.choice(keep, 2, replace=False)].T
+        if kept.values.size == kept.keep:
+            one, other = kept.cuts[:, rng.choice(kept.keep, 2, replace=False)].T
             other = other if one @ other > 0.0 else -other
             x = np.where(one == other, one, x)
         on_thread(search_past_losses, objective.rows, x, _STEPS * cut.size, np.uint64(rng.integers(2**63)))
-        cuts, value, before = entered(objective, cuts, x, keep), objective.cut_value(x), watch.value
+        value, before = kept.enter(x), watch.value
         watch.found(value)
         count = 0 if value > before else count + (value == before)
-    return best_columns(objective, cuts, 1)[:, 0]
+    return kept.in_order()[:, 0]
 
 
 def close_gap(
