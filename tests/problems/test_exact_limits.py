@@ -119,3 +119,8 @@ def test_a_power_of_two_times_the_weights_is_the_same_problem():
     one, *others = (max_2csp(TwoCSP.from_networkx(G, "max-k-cut", 3, weight="weight"), rng=0) for G in graphs)
     for other, exponent in zip(others, (-900, 900), strict=True):
         assert (other.value, other.assignment) == (math.ldexp(one.value, exponent), one.assignment)
+
+
+@pytest.mark.parametrize(("solve", "problem"), SOLVERS)
+def test_a_tolerance_below_what_sums_can_tell_is_one(solve, problem):
+    assert solve(problem, tol=5e-324, rng=0).gap < 0.2

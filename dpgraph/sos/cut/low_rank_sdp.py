@@ -67,7 +67,7 @@ def solve_low_rank(
     if tol is None:
         tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
     if max_sweeps is None:
-        max_sweeps = min(20_000, math.ceil(20 / tol))
+        max_sweeps = math.ceil(min(20_000, 20 / tol))
     V = _unit_rows(rng.standard_normal((n, rank))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
