@@ -19,7 +19,8 @@ class PrivateCounts(TableResult):
     Parameters
     ----------
     counts : dict of str to int
-        Copies of each pattern, not necessarily induced, with noise of mean 0: they may be negative.
+        Copies of each pattern, not necessarily induced, with noise of mean 0: they may be negative, which is printed as
+        0. So means over many releases are right, and 0 is nearer to the truth wherever one is negative.
     std : dict of str to float
         Standard deviations of the noise. With a ladder they are estimates from released widths; Cauchy noise has none
         (inf).
@@ -42,7 +43,7 @@ class PrivateCounts(TableResult):
     privacy: PrivacyReport
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name} {count} +- {self.std[name]:.3g}" for name, count in self.counts.items())
+        found = ", ".join(f"{name} {max(count, 0)} +- {self.std[name]:.3g}" for name, count in self.counts.items())
         return f"PrivateCounts({found}, {self.mechanism!r}, {self.privacy!r})"
 
     def interval(self, pattern: str, level: float = 0.95) -> tuple[float, float]:

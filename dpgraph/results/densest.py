@@ -26,7 +26,7 @@ class PrivateSubgraph(TableResult):
         Vertex labels in the caller's order.
     estimated_density : float
         Private unbiased estimate of the density: the weight of the edges inside over the number of vertices inside. It
-        may be negative.
+        may be negative, which is printed as 0.
     estimated_density_std : float
         Its standard deviation.
     max_weight : float
@@ -46,7 +46,7 @@ class PrivateSubgraph(TableResult):
     def __repr__(self) -> str:
         return (
             f"PrivateSubgraph({len(self.vertices)} of {len(self.nodes)} vertices, estimated density "
-            f"{self.estimated_density:.4g} ± {self.estimated_density_std:.2g}, {self.privacy!r})"
+            f"{self._possible(self.estimated_density):.4g} ± {self.estimated_density_std:.2g}, {self.privacy!r})"
         )
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -62,9 +62,11 @@ class PrivateSubgraph(TableResult):
         size, scale = len(self.vertices), self.estimated_density_std / np.sqrt(2.0)
         # An integer of a discrete Laplace law is as far out as a real number, rounded to the nearest.
         width = -scale * np.log1p(-check_level(level)) * (1 + 2.0**-10) + self.max_weight / (2 * size)
-        most = (size - 1) / 2 * self.max_weight
-        low, high = (min(max(self.estimated_density + side * width, 0.0), most) for side in (-1, 1))
-        return float(low), float(high)
+        return self._possible(self.estimated_density - width), self._possible(self.estimated_density + width)
+
+    def _possible(self, density: float) -> float:
+        """The nearest one that so many vertices may have."""
+        return float(min(max(density, 0.0), (len(self.vertices) - 1) / 2 * self.max_weight))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node`` and ``inside`` (1 or 0)."""

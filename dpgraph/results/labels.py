@@ -27,7 +27,8 @@ class Labels(TableResult):
     labels : ndarray of int, shape (n,)
         Of each vertex or variable, in the caller's order.
     estimated_value : float
-        Private unbiased estimate of the weight that the labels earn.
+        Private unbiased estimate of the weight that the labels earn; what is impossible is printed as the nearest
+        possible number.
     estimated_value_std : float
         Standard deviation of that estimate.
     estimated_total_weight : float
@@ -53,17 +54,18 @@ class Labels(TableResult):
 
     def _text(self, what: str) -> str:
         return (
-            f"{type(self).__name__}({what}, estimated value {self.estimated_value:.6g} ± "
+            f"{type(self).__name__}({what}, estimated value {self._possible(self.estimated_value):.6g} ± "
             f"{self.estimated_value_std:.3g}, mechanism={self.mechanism!r}, {self.privacy!r})"
         )
 
     @property
     def estimated_fraction(self) -> float:
-        """Estimated value over estimated total weight, both as far as they are possible; NaN if no weight was found."""
-        left = self.estimated_total_weight - self.estimated_value
-        value = min(max(self.estimated_value, 0.0), self.most_weight)
-        total = value + min(max(left, 0.0), self.most_weight - value)
-        return value / total if self.estimated_total_weight > 0 and total > 0 else math.nan
+        """Estimated value over estimated total weight, within [0, 1]; NaN if no weight was found.
+
+        Of all quotients it is the one that the two numbers contradict least: it is in every :meth:`fraction_interval`.
+        """
+        found = self.estimated_total_weight > 0
+        return min(max(self.estimated_value / self.estimated_total_weight, 0.0), 1.0) if found else math.nan
 
     def fraction_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact fraction with probability `level`.
@@ -78,8 +80,11 @@ class Labels(TableResult):
     def value_interval(self, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the exact value with probability `level`, within what all pairs can weigh."""
         half = self.privacy.half_width(self._line, check_level(level))
-        low, high = (min(max(self.estimated_value + side * half, 0.0), self.most_weight) for side in (-1, 1))
-        return low, high
+        return self._possible(self.estimated_value - half), self._possible(self.estimated_value + half)
+
+    def _possible(self, value: float) -> float:
+        """The nearest one that labels may earn."""
+        return min(max(value, 0.0), self.most_weight)
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that this is of; cluster k is ``partition[k]``."""

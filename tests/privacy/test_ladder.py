@@ -285,6 +285,7 @@ def test_an_interval_says_no_negative_number_of_copies():
     counted = [dpgraph.private_subgraph_counts(nx.empty_graph(5), "triangle", epsilon=1.0, rng=s) for s in range(20)]
     assert min(each.counts["triangle"] for each in counted) < 0  # the noise has mean 0
     assert all(each.interval("triangle", 1 - 1e-9)[0] == 0 for each in counted)
+    assert not any("triangle -" in repr(each) for each in counted)
 
 
 def test_transitivity_stays_within_its_range():

@@ -128,3 +128,12 @@ def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_
             call(delta=delta)
     else:
         assert call(delta=delta, on_halt="fallback").privacy.delta == delta
+
+
+def test_the_fraction_is_inside_its_intervals_and_what_is_printed_inside_what_is_possible():
+    for seed in range(20):
+        found = dpgraph.private_max_cut(nx.path_graph(5), epsilon=0.01, rng=seed)
+        if found.estimated_total_weight > 0:
+            low, high = found.fraction_interval(0.5)
+            assert low <= found.estimated_fraction <= high
+        assert 0 <= float(repr(found).split("estimated value ")[1].split()[0]) <= 10

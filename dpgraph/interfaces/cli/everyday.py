@@ -134,7 +134,7 @@ class Count(GraphRelease, StrategyRelease):
         lines = [f"{source.name}: mechanism {result.mechanism}"]
         for pattern, count in result.counts.items():
             low, high = result.interval(pattern)
-            lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
+            lines.append(f"{pattern}: {max(count, 0):,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
         return lines
 
 
@@ -190,9 +190,10 @@ class Densest(GraphRelease):
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         low, high = result.interval()
+        density = min(max(result.estimated_density, low), high)
         return [
             f"{source.name}: {len(result.vertices):,} of {len(source.labels):,} vertices; edges among them for each: "
-            f"{result.estimated_density:.4g}, with probability 95 % between {low:.4g} and {high:.4g}"
+            f"{density:.4g}, with probability 95 % between {low:.4g} and {high:.4g}"
         ]
 
 

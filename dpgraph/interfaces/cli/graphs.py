@@ -164,7 +164,8 @@ def _intervals(result: Any) -> dict[str, Any]:
 def _worth(result: Any, what: str, note: str) -> list[str]:
     """What a cut or an assignment is worth, with 95 % intervals."""
     low, high = result.value_interval()
-    lines = [f"{what}: {result.estimated_value:.6g}, with probability 95 % between {low:.6g} and {high:.6g}"]
+    value = min(max(result.estimated_value, low), high)  # an unbiased estimate may be impossible
+    lines = [f"{what}: {value:.6g}, with probability 95 % between {low:.6g} and {high:.6g}"]
     if math.isfinite(result.estimated_fraction):
         low, high = result.fraction_interval()
         share = f"share of all: {result.estimated_fraction:.3f}, with probability 95 % between {low:.3f} and {high:.3f}"
