@@ -213,7 +213,7 @@ def max_bisection(  # noqa: PLR0913
     """Cut a graph into two halves with as much weight across as possible. Not private.
 
     As :func:`max_cut` with the constraint ``<11', X> <= k^2``, k the largest allowed difference of the sizes, and a
-    multiplier for it; improved by annealing near balance and exchanges of vertices.
+    multiplier for it; improved by multilevel cuts, annealing near balance, flips and flows.
 
     Parameters
     ----------
