@@ -122,5 +122,6 @@ def test_a_power_of_two_times_the_weights_is_the_same_problem():
 
 
 @pytest.mark.parametrize(("solve", "problem"), SOLVERS)
-def test_a_tolerance_below_what_sums_can_tell_is_one(solve, problem):
+def test_a_tolerance_or_a_limit_may_be_the_least_number_there_is(solve, problem):
     assert solve(problem, tol=5e-324, rng=0).gap < 0.2
+    assert solve(problem, time_limit=5e-324, rng=0).gap <= 1.0

@@ -61,7 +61,7 @@ def solve_and_prove(
     prove = asked or (limit is not None and imbalance is None and not asks_for_rounding)  # with a limit one course
     first = replace(options, search="beam") if asked else options
     if limit is not None and _kinds(core, prove=False):
-        first = replace(first, time_limit=SHARE_BEFORE_PROOF * limit)
+        first = replace(first, time_limit=max(SHARE_BEFORE_PROOF * limit, math.ulp(0.0)))
     kinds = _kinds(core, prove=prove)
     if imbalance is not None and isinstance(objective, SparseObjective):
         solution = solve_bisection(objective, imbalance, first, generator)
