@@ -170,7 +170,8 @@ class Counts:
     floor: float = 4.0  # Widths are raised to floor/epsilon times the next one at least, rounded up; > 0
     # Shares of epsilon for the one width of a pattern, and for each of two; their precision makes intervals narrow
     width_shares: tuple[float, float] = (0.15, 0.1)
-    limit_weight: float = 6.0  # For intervals a width at a limit is so many times as likely as one between; >= 1
+    limit_weight: float = 20.0  # For intervals a width at a limit is so many times as likely as one between; >= 1
+    floor_odds: float = 4.0  # These are the odds, at least, that a width released at its floor is there; > 0
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,9 @@ def likely_widths(noise: Noise) -> Widths:
         parts = [
             (np.maximum(own, floors[j] * c[0]), weight * likely)
             for c, weight in zip(values.T, weights, strict=True)
-            for own, likely in [_given(published, floor, noise.get("of_square") if j == 0 else None, c, rate, power=j)]
+            for own, likely in [
+                _given(published, floor, noise.get("of_square") if j == 0 else None, c, rate, first=j == 0)
+            ]
         ]
         later = np.repeat(values[:2], [own.size for own, _ in parts], axis=1)
         values = np.vstack([np.concatenate([own for own, _ in parts]), later])
@@ -196,14 +198,25 @@ def likely_widths(noise: Noise) -> Widths:
 
 
 def _given(
-    published: tuple[int, int], times: int, square: Sequence[float] | None, later: FloatArray, rate: float, power: int
+    published: tuple[int, int],
+    times: int,
+    square: Sequence[float] | None,
+    later: FloatArray,
+    rate: float,
+    *,
+    first: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Widths from a floor on of which one was released with these later widths, and how likely they are.
 
     `published` is what was released, or `least` where that is below it. The floor, so many `times` the next width, has
-    the weight of all numbers below it; others are as likely as it is over them, to this power. A `square`
-    (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits them. Of two limits the upper one weighs like the floor. First
-    widths without limits weigh in proportion to 1/c_0^2 beyond three times the c_1 (c_1 - 1) paths of a clique.
+    the weight of all numbers below it: first widths that were released at their floor are there with odds of 4 to 1, at
+    least. Others are as likely as they are large: the noise on what was released has the
+    same size for all, that of the count is in proportion, and with this weight intervals hold it equally often, up to
+    terms of third order (docs/counts-theory.md, "Intervals"). Second widths are as likely as one over them.
+
+    A `square` (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits first widths. Between two limits all are as likely,
+    as the second width alone says nearly all, and the upper one weighs like the floor. First widths without limits
+    weigh in proportion to 1/c_0^2 beyond twice the c_1 (c_1 - 1) paths of a clique.
     """
     (released, least), following, D = published, later[:, None], later[0]
     floor, low, high = times * D, 0.0, math.inf
@@ -214,10 +227,15 @@ def _given(
     ends = np.unique(np.floor(floor * _STEP ** np.arange(count + 1.0)))
     special = np.array([floor, high] if low > 0 and floor < high < ends[-1] else [floor])
     own = np.append(special, (ends[:-1] + ends[1:]) / 2)
-    size = np.append(COUNTS.limit_weight * special, np.diff(ends)) * (floor / own) ** power
-    if square is None and power == 0 and D > 1:
-        size *= np.minimum(1.0, 3 * D * (D - 1) / own) ** 2
+    size = np.append(COUNTS.limit_weight * special, np.diff(ends)) * (own / floor) ** (
+        float(not low) if first else -1.0
+    )
+    if square is None and first and D > 1:
+        size *= np.minimum(1.0, 2 * D * (D - 1) / own) ** 3
     prior = np.where((low <= own) & (own <= high), size, _IMPOSSIBLE * size)
+    if first and not low:  # what the noise cannot tell from the floor
+        away = np.exp(-rate * (rungs_within(following, own - floor - 1) + (own != floor)))
+        prior[0] = max(prior[0], COUNTS.floor_odds * float(prior[1:] @ away[1:]))
     above = own - released
     if released > least:
         likely = np.exp(-rate * (rungs_within(following, np.abs(above) - 1) + (above != 0)))

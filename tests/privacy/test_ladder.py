@@ -235,13 +235,13 @@ def laplace_below(k, rate):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
-def test_intervals_hold_the_count_in_93_to_97_per_cent_whatever_its_width(epsilon):
+def test_intervals_hold_the_count_in_94_to_97_per_cent_whatever_its_width(epsilon):
     """Exact for one unknown width; what is at its floor cannot be told from what is above, within its noise."""
     floor = math.ceil(COUNTS.floor / epsilon)
     held = {times: coverage(times * floor, epsilon) for times in (1, 2, 3, 5, 20)}
     whole = floor == 1  # noise is a few whole numbers, and no interval of these misses 5 %
-    assert all(0.93 <= found <= (0.975 if whole else 0.97) for times, found in held.items() if times > 1), held
-    assert held[1] <= (0.997 if whole else 0.98), held
+    assert all(0.94 <= found <= (0.975 if whole else 0.97) for times, found in held.items() if times > 1), held
+    assert held[1] <= (0.997 if whole else 0.985), held
 
 
 @pytest.mark.parametrize(("pattern", "at_most"), [("3-star", 1.0), ("4-clique", 0.5)])
