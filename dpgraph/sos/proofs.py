@@ -123,7 +123,7 @@ class CutProof:
             size = abs(beside)
             return np.asarray(1.0000001 * (size @ outside + outside * (size @ np.ones(len(outside)))))
 
-        prices = {number: math.ldexp(price, exponent) for number, (_, price) in points.items()}
+        prices = {number: float(np.ldexp(price, exponent)) for number, (_, price) in points.items()}
         add_diagonals(data, prices, blocks, lift)
 
 
@@ -151,7 +151,8 @@ def add_diagonals(
         for _ in range(_ATTEMPTS):
             raised = diagonal.copy()
             raised[own] += step * live
-            if check.semidefinite(twice + sparse.diags_array(2.0 * raised[own] - twice.diagonal()), 2.0 * price):
+            lifted = twice + sparse.diags_array(2.0 * raised[own] - twice.diagonal())
+            if np.isfinite(lifted.data).all() and check.semidefinite(lifted, 2.0 * price):
                 break
             step *= _STEP
         else:

@@ -1,6 +1,7 @@
 """Certificates: the checker takes what the solver writes, and no number of it changed for the worse."""
 
 import ast
+import contextlib
 import copy
 import itertools
 import json
@@ -15,6 +16,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
+from dpgraph.exceptions import NotConvergedError
 from dpgraph.sos import check, enumeration
 from dpgraph.sos.branching import prove
 from dpgraph.sos.csp import elimination, solver
@@ -290,3 +292,13 @@ def test_elimination_is_exact_unless_tables_are_taken_apart():
         allowed = np.zeros((q,) * n, dtype=bool)
         allowed[labels[0]] = True
         assert check.largest(tables, order, allowed=allowed) >= sum(t[(0,) * len(scope)] for scope, t in tables.items())
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_a_bound_that_overflows_beside_the_largest_number_is_not_saved(tmp_path):
+    for seed in range(3):
+        A = np.triu(np.random.default_rng(seed).normal(size=(6, 6)), 1)
+        result = max_bisection(1e306 * (A + A.T), rng=0, local_search=False)
+        with contextlib.suppress(NotConvergedError):
+            result.certificate.save(tmp_path / "file")
+            check.verify((tmp_path / "file").read_text())
