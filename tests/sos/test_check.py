@@ -302,3 +302,13 @@ def test_a_bound_that_overflows_beside_the_largest_number_is_not_saved(tmp_path)
         with contextlib.suppress(NotConvergedError):
             result.certificate.save(tmp_path / "file")
             check.verify((tmp_path / "file").read_text())
+
+
+def test_a_certificate_claims_the_value_of_tables_and_not_that_of_their_cut():
+    csp = TwoCSP(8, 2)
+    for pair in ((0, 1), (0, 5), (2, 4)):
+        csp.add_constraint(*pair, 0.1 * (1.0 - np.eye(2)))
+    options = {"seeds": 6, "local_search": False, "nonnegative": False, "time_limit": 1e-3}
+    for seed in range(20):
+        result = max_2csp(csp, rng=seed, **options)
+        assert result.certificate is None or result.certificate.data["value"] == result.value

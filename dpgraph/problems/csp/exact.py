@@ -1,7 +1,7 @@
 """Max-2-CSP of exact data (no privacy)."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -132,8 +132,8 @@ def max_2csp(  # noqa: PLR0913
     else:
         solution = solve_csp(CSPObjective.of(scaled), options, nonnegative=nonnegative, rng=rng)
     written = partial(_written, instance.n_variables, len(instance.alphabet), instance.pairs, np.array(instance.tables))
-    shared = solution.shared(exponent, written) | {"value": instance.value(solution.labels)}
-    return CSPResult(assignment=instance.decode(solution.labels), **shared)
+    solution = replace(solution, value=scaled.value(solution.labels))  # what a cut was worth may be rounded
+    return CSPResult(assignment=instance.decode(solution.labels), **solution.shared(exponent, written))
 
 
 def _written(n: int, q: int, pairs: Any, tables: FloatArray) -> dict[str, Any]:
