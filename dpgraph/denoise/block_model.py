@@ -304,8 +304,8 @@ def _made_simple(
 
 # --- clearer communities ----------------------------------------------------------------------------------------------
 
-#: Parts of a community at most; by how much more than is needed their modularity could rise.
-_MOST_PARTS, _ROOM = 32, 1.2
+#: Parts of a community at most; how far the strength may be from the least for any parts, on the way to 1.
+_MOST_PARTS, _ROOM = 32, 1 / 4
 
 
 class Blocks(NamedTuple):
@@ -347,8 +347,8 @@ def strength_for(edges: FloatArray, modularity: float) -> tuple[int, float]:
     """Parts and strength with which communities have this modularity, or come near to it."""
     ends = ends_of(edges) / max(ends_of(edges).sum(), 1e-9)
     now, even = float(np.trace(ends) - (ends.sum(axis=1) ** 2).sum()), float((ends.sum(axis=1) ** 2).sum())
-    parts = 1
-    while parts < _MOST_PARTS and 1 - even / parts - now < _ROOM * (modularity - now):
+    limit, parts = 1 - (1 - _ROOM) * (1 - modularity) / max(1 - now, 1e-9), 1
+    while parts < _MOST_PARTS and modularity - now > limit * (1 - even / parts - now):
         parts += 1
     now = now if parts == 1 else float(np.trace(ends)) / parts - even / parts
     return parts, min(max((modularity - now) / max(1 - even / parts - now, 1e-9), 0.0), 0.95)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_positive
 from dpgraph.bounds.count_intervals import half_width, standard_deviation
@@ -30,9 +31,9 @@ from dpgraph.results.graph_model import SHORT, PrivateGraphModel
 from dpgraph.tuning import COMMUNITIES, SYNTHESIS
 from dpgraph.typing import FloatArray, GraphLike, IntArray
 
-#: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin, and a model is
-#: made stronger so often.
-_MOST_REHEARSED, _REHEARSALS, _STRONGER = 10**6, 2, 2
+#: Of more edges than that there is no rehearsal; elsewhere labels are found again so often on each twin, and there are
+#: twins of so many larger modularities, fewer where they have many edges, of so many that are compared.
+_MOST_REHEARSED, _REHEARSALS, _STRONGER, _GRID = 10**6, 4, (2, 5), 200
 #: Triangles are looked at again where the median error is a larger part of them.
 _CLOSE = 0.1
 #: The median of abs(X), X of a Laplace law, over its standard deviation.
@@ -222,12 +223,12 @@ def _tightened(model: PrivateGraphModel, generator: np.random.Generator) -> _Wit
     """With the least groups for its triangles: none if swaps alone make them, as on a twin; groups blur labels.
 
     Communities that are split at random have groups: the labels are not what Louvain's method finds, and groups are.
+    So have those of a model that had groups before.
     """
-    if model.parts == 1 and int(model.degrees.sum()) <= 2 * _MOST_REHEARSED:
-        loose = replace(model, tightness=0.0)
-        twin = loose.adjacency(generator)
-        if _held(loose, twin) >= 1 - SHORT:
-            return loose, twin
+    if model.parts == 1 and model.tightness == 0 and int(model.degrees.sum()) <= 2 * _MOST_REHEARSED:
+        twin = model.adjacency(generator)
+        if _held(model, twin) >= 1 - SHORT:
+            return model, twin
     blocks = stronger(model.blocks, model.parts, model.strength, generator)
     return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator)), None
 
@@ -242,39 +243,58 @@ def strengthened(
 ) -> PrivateGraphModel:
     """A model on whose twins the same mechanism finds labels as good as those of the private graph, by rehearsals.
 
-    A twin is public. Labels are found on it `again`, and while they have less modularity there than those of the
-    private graph, the model is made stronger, in proportion; where they have more, by a part of the last step. Half of
-    it is tried if the strongest model does not do it, as communities of too many parts are not found either, or if
-    twins lack triangles. A model whose twins do is not taken.
+    A twin is public. Labels are found on it `again`. If they may have less modularity there than those of the private
+    graph, twins of several larger modularities are drawn: up to the largest until labels as good are found, then of
+    those that are likely by what was found so far. The mean of these is taken in the end. A modularity is too large if
+    twins lack triangles, or labels are lost among too many parts.
     """
     own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
     best, found, reached = _rehearsed(fitted, again, generator)
-    model = replace(fitted[0], modularity=best)
-    if not 0 < found < own:
+    model, rehearsed, most = replace(fitted[0], modularity=best), {own: found}, _MOST_WANTED
+    if not 0 < np.mean(found) < (1 + _spread([found])) * own or own >= most:
         return model
-    weaker, wanted, rehearsed = own, min(best * own / found, _MOST_WANTED), [(0.0, model)]  # modularity of blocks
-    for _ in range(_STRONGER):
-        strong = _with_modularity(model, wanted, generator)
-        best, kept, enough = _rehearsed(strong, again, generator)
-        more = kept * (enough >= min(reached, 1 - SHORT))
-        rehearsed.append((more, replace(strong[0], modularity=best)))
-        if more > own:
-            strong = _with_modularity(model, weaker + (wanted - weaker) * (own - found) / (more - found), generator)
-            return replace(strong[0], modularity=_best_modularity(_drawn(strong, generator), generator))
-        if wanted == _MOST_WANTED or not more:
-            wanted = (weaker + wanted) / 2
+    for _ in range(int(np.clip(2 * _MOST_REHEARSED // max(int(model.degrees.sum()), 1), *_STRONGER))):
+        enough = max(map(np.mean, rehearsed.values())) >= own
+        wanted = (max(rehearsed) + most) / 2
+        if enough:
+            grid, likely = _likely_modularities(rehearsed, own, most)
+            wanted = float(generator.choice(grid, p=likely))
+        _, more, held = _rehearsed(_with_modularity(model, wanted, generator), again, generator)
+        lost = np.mean(more) < (1 - 2 * _spread([*rehearsed.values(), more])) * np.mean(found)
+        if held < min(reached, 1 - SHORT) or lost:
+            most = min(wanted, most)
         else:
-            weaker, found, wanted = wanted, more, min(wanted * own / max(more, found), _MOST_WANTED)
-    return max(rehearsed, key=lambda one: one[0])[1]
+            rehearsed[wanted] = more
+    grid, likely = _likely_modularities(rehearsed, own, most)
+    strong = _with_modularity(model, float(grid @ likely), generator)
+    return replace(strong[0], modularity=_best_modularity(_drawn(strong, generator), generator))
+
+
+def _likely_modularities(rehearsed: dict[float, list[float]], own: float, most: float) -> tuple[FloatArray, FloatArray]:
+    """Modularities of blocks, and how likely each is where labels with `own` were found, by those `rehearsed`.
+
+    The expected modularity of labels that are found rises with that of blocks, to 1 at 1; the standard deviation is a
+    part of it.
+    """
+    wanted, found = np.array(sorted(rehearsed)), np.array([rehearsed[one] for one in sorted(rehearsed)])
+    level, grid = np.append(found.mean(axis=1), 1.0), np.linspace(own, most, _GRID)
+    expected = np.interp(grid, np.append(wanted, 1.0), isotonic_regression(level).x)
+    likely = np.exp(-0.5 * ((expected - own) / (_spread(found) * own)) ** 2) + np.finfo(float).tiny
+    return grid, likely / likely.sum()
+
+
+def _spread(found: list[list[float]] | FloatArray) -> float:
+    """The standard deviation of what is found, as a part of it, by what is found on the same twin."""
+    return math.sqrt(np.var(found, axis=1, ddof=1).sum() / (np.mean(found, axis=1) ** 2).sum()) + 1 / _GRID
 
 
 def _rehearsed(
     fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
-) -> tuple[float, float, float]:
+) -> tuple[float, list[float], float]:
     """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
     twin = _drawn(fitted, generator)
-    kept = sum(modularity_of(sums_between(twin, again(twin)), 1.0) for _ in range(_REHEARSALS))
-    return _best_modularity(twin, generator), kept / _REHEARSALS, _held(fitted[0], twin)
+    found = [modularity_of(sums_between(twin, again(twin)), 1.0) for _ in range(_REHEARSALS)]
+    return _best_modularity(twin, generator), found, _held(fitted[0], twin)
 
 
 def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> _WithTwin:

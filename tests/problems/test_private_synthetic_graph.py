@@ -1,6 +1,5 @@
 """Synthetic graphs: what is drawn has the vertices of the graph, and the released degrees, communities, triangles."""
 
-import itertools
 from dataclasses import replace
 
 import networkx as nx
@@ -222,23 +221,59 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert Subgraphs(fewer.indptr, fewer.indices).count("triangle") < 0.45 * before.count("triangle")
 
 
-def test_whatever_rehearsals_show_there_is_a_model_and_none_that_lacks_triangles_is_taken(monkeypatch):
-    model, rng, tried, shown = model_of(), np.random.default_rng(0), [], []
-    own = synthesis.modularity_of(sparse.csr_array(ends_of(model.block_weights)), 1.0)
+@pytest.fixture
+def rehearsed(monkeypatch):
+    """A model that is made stronger while rehearsals show what a function says: how strong, each time."""
+    model, tried, own = model_of(), [], 0.3
 
     def stronger(model, wanted, _):
         tried.append(wanted)
         return replace(model, strength=wanted), None
 
     monkeypatch.setattr(synthesis, "_with_modularity", stronger)
-    monkeypatch.setattr(synthesis, "_rehearsed", lambda *_: (0.5, *shown[len(tried)]))
-    twins = [(share * own, reached) for share in (-1.0, 0.0, 0.5, 0.8, 1.2) for reached in (0.5, 1.0)]
-    for kept, *others in itertools.product((-own, 0.5 * own, 0.9 * own, own), twins, twins):
-        tried[:], shown[:] = [], [(kept, 1.0), *others]
-        found = synthesis.strengthened((model, None), lambda A: model.labels, rng)
-        assert all(0 < wanted <= 0.9 for wanted in tried)
-        if len(tried) == 2 and 0 < max((twin for twin, reached in others if reached == 1), default=0) <= own:
-            assert others[tried.index(found.strength)] == max(twin for twin in others if twin[1] == 1)
+    monkeypatch.setattr(synthesis, "_drawn", lambda *_: None)
+    monkeypatch.setattr(synthesis, "_best_modularity", lambda *_: 0.5)
+    monkeypatch.setattr(synthesis, "modularity_of", lambda *_: own)
+
+    def strengths(show, seed):
+        monkeypatch.setattr(synthesis, "_rehearsed", lambda *_: (0.5, *show(tried[-1] if tried else own, own)))
+        tried.clear()
+        found = synthesis.strengthened((model, None), lambda A: model.labels, np.random.default_rng(seed))
+        assert found.strength == (tried[-1] if tried else 0.0)
+        return tried
+
+    return strengths
+
+
+def test_whatever_rehearsals_show_no_model_is_taken_at_a_strength_at_which_triangles_lacked(rehearsed):
+    rng = np.random.default_rng(0)
+    for seed in range(300):
+        lacking = []
+
+        def show(wanted, own, lacking=lacking):
+            reached = 1.0 if wanted == own else rng.choice([0.5, 1.0])
+            lacking += [wanted] if reached < 1 else []
+            return own * rng.choice([-1, 0, 0.5, 0.8, 1.2], 2), reached
+
+        *_, last = rehearsed(show, seed) or [0.0]
+        assert 0 <= last <= min([0.9, *lacking])
+
+
+def test_models_are_as_strong_as_their_rehearsals_say(rehearsed):
+    for target in (0.5, 0.7, 0.85):
+        found = [
+            rehearsed(lambda wanted, own, t=target, g=rng: (own * (wanted / t) ** 2 * g.normal(1, 0.1, 2), 1.0), seed)[
+                -1
+            ]
+            for seed, rng in enumerate(map(np.random.default_rng, range(30)))
+        ]
+        assert np.mean(found) == pytest.approx(target, abs=0.05)
+        assert np.std(found) < 0.06
+
+
+def test_a_model_is_hardly_made_stronger_where_labels_are_lost_by_it(rehearsed):
+    *_, last = rehearsed(lambda wanted, own: (np.full(2, own * (0.95 if wanted == own else 0.7)), 1.0), 0)
+    assert 0.3 <= last < 0.32
 
 
 def test_twins_have_the_modularity_that_noise_took_from_the_labels():
