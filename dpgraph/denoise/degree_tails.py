@@ -35,7 +35,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
         found = decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
     at_least: IntArray = np.rint(np.concatenate([[n], found, [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
-    return counts[: np.flatnonzero(counts)[-1] + 1]
+    return np.trim_zeros(counts, "b")
 
 
 def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
@@ -56,7 +56,7 @@ def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
         found = np.append(found, last * np.exp(-rate * np.arange(1, more + 1)))
     at_least: IntArray = np.rint(np.append(found[:n], 0.0)).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
-    return counts[: np.flatnonzero(counts)[-1] + 1]
+    return np.trim_zeros(counts, "b")
 
 
 def believable_counts(tails: tuple[FloatArray, float], degrees: tuple[FloatArray, float], total: int) -> IntArray:

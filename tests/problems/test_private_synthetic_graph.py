@@ -335,6 +335,11 @@ def test_a_lone_vertex_of_many_edges_is_believed_where_it_stands_out_of_the_nois
     assert max(largest(degrees, 20.0, seed, 1.0)[1] for seed in range(9)) < 108, "no noisy degree is larger"
 
 
+def test_all_vertices_may_stand_out_so_that_the_noisy_numbers_are_those_of_no_vertex():
+    numbers = np.repeat([44.0, -28.0], [3, 27])
+    assert believable_counts((numbers, 12.5), (np.full(44, 22.0), 0.5), 968).sum() == 44
+
+
 def test_a_small_graph_has_about_its_edges_by_whatever_tells_their_number_best():
     G = nx.karate_club_graph()
     for epsilon, most in ((5.0, 6), (2.0, 25)):
