@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from dpgraph.compiled import njit, worth_compiling
+from dpgraph.compiled import njit, uncollected, worth_compiling
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
@@ -136,7 +134,7 @@ def to_networkx(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | No
     G.add_nodes_from(nodes)
     neighbours: dict[Hashable, dict[Hashable, dict[str, float]]] = G._adj  # noqa: SLF001 # add_edges_from takes longer
     ends = zip([nodes[i] for i in tails.tolist()], [nodes[j] for j in heads.tolist()], strict=True)
-    with _uncollected():
+    with uncollected():
         if weight is None:
             for u, v in ends:
                 neighbours[u][v] = neighbours[v][u] = {}
@@ -144,18 +142,6 @@ def to_networkx(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | No
             for (u, v), w in zip(ends, weights.tolist(), strict=True):
                 neighbours[u][v] = neighbours[v][u] = {weight: w}
     return G
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile, which would look at all of many new dicts again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def to_igraph(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None = None) -> igraph.Graph:
