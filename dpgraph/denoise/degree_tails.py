@@ -33,9 +33,13 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     if seen > 1 and std > _CERTAIN:  # a single number has no steps
         mean, response = _posterior_mean(tails[:seen], found, std)
         found = decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
-    at_least: IntArray = np.rint(np.concatenate([[n], found, [0]])).astype(np.int64)
-    counts = at_least[:-1] - at_least[1:]
-    return np.trim_zeros(counts, "b")
+    return _steps(np.concatenate([[n], found, [0]]))
+
+
+def _steps(at_least: FloatArray) -> IntArray:
+    """Numbers of vertices of degree 0, 1, ... from those of at least so many, up to the largest degree that one has."""
+    whole: IntArray = np.rint(at_least).astype(np.int64)
+    return np.trim_zeros(whole[:-1] - whole[1:], "b")
 
 
 def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
@@ -54,9 +58,7 @@ def block_counts(means: FloatArray, ends: IntArray, n: int) -> IntArray:
         rate = np.log(before / last) / (limit - limit // 2)
         more = min(int(np.log(2 * last) / rate), n - 1 - limit)
         found = np.append(found, last * np.exp(-rate * np.arange(1, more + 1)))
-    at_least: IntArray = np.rint(np.append(found[:n], 0.0)).astype(np.int64)
-    counts = at_least[:-1] - at_least[1:]
-    return np.trim_zeros(counts, "b")
+    return _steps(np.append(found[:n], 0.0))
 
 
 def believable_counts(tails: tuple[FloatArray, float], degrees: tuple[FloatArray, float], total: int) -> IntArray:
