@@ -86,6 +86,7 @@ CALLS = [
     (lambda pay: dpgraph.report(CLUB, epsilon=float("inf"), **pay), "finite"),
     (lambda pay: dpgraph.report(CLUB, epsilon=1, cut="yes", **pay), "cut must be True or False"),
     (lambda pay: dpgraph.report(CLUB, epsilon=1, title=2008, **pay), "title must be a text"),
+    (lambda pay: dpgraph.report(CLUB, epsilon=1, title=["a secret"], **pay), "title must be a text; got list"),
     (lambda pay: dpgraph.report(CLUB, epsilon=1, output="report.html", **pay), "unexpected keyword argument 'output'"),
     (lambda pay: dpgraph.report(Path("mails.csv"), epsilon=1, **pay), "read_edgelist"),
     (lambda pay: dpgraph.report("us-flights", epsilon=1, **pay), r"datasets\.load"),

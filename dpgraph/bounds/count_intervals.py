@@ -210,9 +210,9 @@ def _given(
 
     `published` is what was released, or `least` where that is below it. The floor, so many `times` the next width, has
     the weight of all numbers below it: first widths that were released at their floor are there with odds of 4 to 1, at
-    least. Others are as likely as they are large: the noise on what was released has the
-    same size for all, that of the count is in proportion, and with this weight intervals hold it equally often, up to
-    terms of third order (docs/counts-theory.md, "Intervals"). Second widths are as likely as one over them.
+    least. Others are as likely as they are large: the noise on what was released has the same size for all, that of the
+    count is in proportion, and with this weight intervals hold it equally often, up to terms of third order
+    (docs/counts-theory.md, "Intervals"). Second widths are as likely as one over them.
 
     A `square` (:data:`~dpgraph.linalg.subgraphs.OF_SQUARE`) limits first widths. Between two limits all are as likely,
     as the second width alone says nearly all, and the upper one weighs like the floor. First widths without limits

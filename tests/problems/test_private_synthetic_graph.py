@@ -261,12 +261,14 @@ def test_whatever_rehearsals_show_no_model_is_taken_at_a_strength_at_which_trian
 
 def test_models_are_as_strong_as_their_rehearsals_say(rehearsed):
     for target in (0.5, 0.7, 0.85):
-        found = [
-            rehearsed(lambda wanted, own, t=target, g=rng: (own * (wanted / t) ** 2 * g.normal(1, 0.1, 2), 1.0), seed)[
-                -1
-            ]
-            for seed, rng in enumerate(map(np.random.default_rng, range(30)))
-        ]
+        found = []
+        for seed in range(30):
+            rng = np.random.default_rng(seed)
+
+            def show(wanted, own, target=target, rng=rng):
+                return own * (wanted / target) ** 2 * rng.normal(1, 0.1, 2), 1.0
+
+            found.append(rehearsed(show, seed)[-1])
         assert np.mean(found) == pytest.approx(target, abs=0.05)
         assert np.std(found) < 0.06
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta, shown
 from dpgraph.bounds.count_intervals import half_width
 from dpgraph.denoise.block_model import Blocks
 from dpgraph.denoise.swaps import Goals
@@ -113,7 +113,7 @@ def report(  # noqa: PLR0913
     """
     check_optional_delta(delta)
     if not isinstance(title, str):
-        raise InvalidParameterError(f"title must be a text; got {title!r}")
+        raise InvalidParameterError(f"title must be a text; got {shown(title)}")
     if type(G).__module__.startswith("dpgraph.distributed"):
         raise InvalidGraphError("expected a graph on this machine; a report does not read a table on a cluster")
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
@@ -134,8 +134,8 @@ def report(  # noqa: PLR0913
     sides = private_max_cut(A, **budget("cut")) if cut else None
     errors = half_width(counts.noise["triangle"], 1 / 2), 0.0, 0.0
     goals = Goals(max(counts.counts["triangle"], 0), math.nan, math.nan, errors)
-    shown = assigned_degrees(degrees.counts, communities.degrees, call.generator)
-    blocks = Blocks.fit(shown, communities.labels, communities.block_weights)
+    assigned = assigned_degrees(degrees.counts, communities.degrees, call.generator)
+    blocks = Blocks.fit(assigned, communities.labels, communities.block_weights)
     twin, _ = fit_model(graph.nodes, blocks, goals, call)
     found = Report(title, communities, degrees, counts, densest, sides, twin, call.report())
     return found.named(source.nodes)
