@@ -1,7 +1,7 @@
 """The unit of the values of a problem: a power of two, so that no number is rounded."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,6 @@ from dpgraph.instance import TwoCSP
 from dpgraph.typing import FloatArray
 
 _AT_ONCE = 2**14  # numbers that a processor's cache holds
-_FEW = 100
 _BITS = 38  # sums of whole numbers of so many are exact, and so are their 2**-12th parts
 
 
@@ -23,7 +22,7 @@ def rounded_once(numbers: FloatArray | Iterable[FloatArray]) -> float:
     finite, and so far below the largest one that nothing overflows.
     """
     sums = []
-    for part in _parts(numbers) if isinstance(numbers, np.ndarray) else numbers:
+    for part in parts_of(numbers) if isinstance(numbers, np.ndarray) else numbers:
         left = part
         most = max(float(left.max(initial=0.0)), -float(left.min(initial=0.0)))
         while most:
@@ -44,21 +43,18 @@ def in_binary_units(numbers: FloatArray, *, in_place: bool = False) -> tuple[Flo
     """
     some, count = distinct(numbers)
     with np.errstate(over="ignore"):
-        total = count * sum((float(np.abs(part).sum()) for part in _parts(some)), 0.0)
+        total = count * sum((float(np.abs(part).sum()) for part in parts_of(some)), 0.0)
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
     exponent = math.frexp(max(float(some.max()), -float(some.min())))[1] if total else 0
-    few = some.ravel()[:_FEW]
-    whole = total > 0.0 and are_whole(_times_power(few, _BITS - exponent))
-    scaled = _times_power(some if whole else few, _BITS - exponent)
-    if whole and are_whole(scaled) and np.count_nonzero(scaled) == np.count_nonzero(some):
-        bits = int(np.bitwise_or.reduce(scaled.astype(np.int64), axis=None))
+    bits = _common_bits(some, _BITS - exponent)
+    if bits:
         lowest = (bits & -bits).bit_length() - 1 + exponent - _BITS
         exponent = lowest if math.ldexp(total, -lowest) < 2.0**_BITS else exponent
     if not exponent:
         return numbers, 0
     scaled = numbers if in_place else np.empty(numbers.shape)
-    for part, own in zip(_parts(numbers), _parts(scaled), strict=True):
+    for part, own in zip(parts_of(numbers), parts_of(scaled), strict=True):
         small = _times_power(part, -exponent)
         if np.any(_times_power(small, exponent) != part):
             raise InvalidParameterError(
@@ -68,22 +64,33 @@ def in_binary_units(numbers: FloatArray, *, in_place: bool = False) -> tuple[Flo
     return scaled, exponent
 
 
-def _parts(numbers: FloatArray) -> list[FloatArray]:
+def _common_bits(numbers: FloatArray, exponent: int) -> int:
+    """The bits that any of the numbers has, in units of ``2**-exponent``; 0 if one of them is no multiple of it."""
+    bits = 0
+    for part in parts_of(numbers):
+        scaled = _times_power(part, exponent)
+        if not are_whole(scaled) or np.count_nonzero(scaled) < np.count_nonzero(part):
+            return 0
+        bits |= int(np.bitwise_or.reduce(scaled.astype(np.int64)))
+    return bits
+
+
+def parts_of(numbers: FloatArray) -> Iterator[FloatArray]:
     """Numbers of a contiguous array in their order, so many at a time as a cache holds."""
     flat = numbers.reshape(-1)
-    return [flat[first : first + _AT_ONCE] for first in range(0, flat.size, _AT_ONCE)]
+    return (flat[first : first + _AT_ONCE] for first in range(0, flat.size, _AT_ONCE))
 
 
 def distinct(numbers: FloatArray) -> tuple[FloatArray, int]:
     """Numbers among which all are, and how often each: one where all are equal, as in graphs without weights."""
-    alike = numbers.size > 0 and numbers.flat[0] == numbers.flat[-1] and bool(np.all(numbers == numbers.flat[0]))
+    alike = numbers.size > 0 and all(bool(np.all(part == numbers.flat[0])) for part in parts_of(numbers))
     return (numbers.ravel()[:1], numbers.size) if alike else (numbers, 1)
 
 
 def are_whole(numbers: FloatArray, factor: float = 1.0) -> bool:
-    """Whether all are whole numbers times a factor; where they are not, a few of them nearly always say so."""
-    parts = (factor * some for some in (numbers.ravel()[:_FEW], numbers))
-    return all(bool(np.all(some == np.rint(some))) for some in parts)
+    """Whether all are whole numbers times a factor."""
+    parts = (factor * part for part in parts_of(numbers))
+    return all(bool(np.all(part == np.rint(part))) for part in parts)
 
 
 def _times_power(numbers: FloatArray, exponent: int) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpgraph.sos.cut.ascent import ascend_rows
 from dpgraph.sos.seed_search import shares
-from dpgraph.sos.units import are_whole, distinct
+from dpgraph.sos.units import are_whole, distinct, parts_of
 from dpgraph.typing import FloatArray, IntArray
 
 _MOST_COORDINATES = 40_000_000  # of all vectors of a relaxation: 320 MB
@@ -142,10 +142,11 @@ def rounding_slack(roundings: int, magnitude: float) -> float:
 
 def common_divisor(numbers: FloatArray) -> float:
     """The largest number that all of `numbers`, multiples of 2**-12, are multiples of; 0 if all are 0."""
-    return float(np.gcd.reduce(np.abs(numbers * 2.0**12).astype(np.int64), axis=None, initial=0)) * 2.0**-12
+    parts = ((np.abs(part) * 2.0**12).astype(np.int64) for part in parts_of(distinct(numbers)[0]))
+    return math.gcd(*(int(np.gcd.reduce(part)) for part in parts)) * 2.0**-12
 
 
 def on_binary_grid(numbers: FloatArray) -> bool:
     """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
     some, count = distinct(numbers)
-    return are_whole(some, 2.0**12) and count * float(np.abs(some).sum()) < 2.0**38
+    return are_whole(some, 2.0**12) and count * sum(float(np.abs(part).sum()) for part in parts_of(some)) < 2.0**38

@@ -50,7 +50,7 @@ class _ListedObjective(CutObjective):
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
-            self.unit = common_divisor(np.append(2.0 * distinct(self.entries)[0].ravel(), self._row_sums(False)))
+            self.unit = common_divisor(np.append(2.0 * common_divisor(self.entries), self._row_sums(False)))
 
     def _row_sums(self, absolute: bool) -> FloatArray:
         """Sums of the entries of the rows of M, or of their sizes."""
@@ -81,7 +81,7 @@ class _ListedObjective(CutObjective):
     @cached_property
     def small_rows(self) -> tuple[Rows, float]:
         """The same in whole numbers of sixteen bits and their unit, if no flip is worth too much; else as they are."""
-        unit = common_divisor(np.abs(distinct(self.entries)[0])) if self.exact_sums else 0.0
+        unit = common_divisor(self.entries) if self.exact_sums else 0.0
         if unit == 0.0 or self.absolute_row_sums().max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
             return self.rows, 1.0
         return self.rows._replace(data=(self.rows.data / unit).astype(np.int16)), unit
@@ -217,17 +217,20 @@ class SparseObjective(_ListedObjective):
         """
         if not (np.array_equal(signs, self._last[0]) or np.array_equal(-signs, self._last[0])):
             exact = self._counts_crossing and self.exact_sums
-            self._last = signs.copy(), float(self.values(signs)) if exact else self._rounded_value(signs > 0.0)
+            smaller = np.sign(-signs.sum()) or 1.0  # most rows of the other side need not be looked at
+            self._last = signs.copy(), float(self.values(signs)) if exact else self._rounded_value(signs == smaller)
         return self._last[1]
 
     def _rounded_value(self, side: BoolArray) -> float:
         M = self.matrix
 
         def parts() -> Iterator[FloatArray]:
+            crossing = self._counts_crossing
             for first, last in self._blocks():
+                if crossing and not side[first:last].any():
+                    continue
                 own = slice(M.indptr[first], M.indptr[last])
                 mine, other = np.repeat(side[first:last], np.diff(M.indptr[first : last + 1])), side[M.indices[own]]
-                crossing = self._counts_crossing
                 yield M.data[own][mine & ~other] if crossing else M.data[own] * np.where(mine == other, -0.25, 0.25)
             if not self._counts_crossing:
                 yield np.array([self.constant])
