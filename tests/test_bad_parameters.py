@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
@@ -53,7 +54,9 @@ PRIVATE = [
         ({"A": np.zeros((2, 3))}, "zero"),
         ({"A": np.zeros((0, 3))}, "at least one row"), ({"A": "queries"}, "numeric"),
         ({"A": aslinearoperator(np.eye(3))}, "numeric"), ({"A": [[1.0, 2.0], [3.0]]}, "numeric"),
-        ({"A": np.full((2, 3), 1j)}, "real"), ({"x": [1, 2]}, "one entry for each of the 3 columns"),
+        ({"A": np.full((2, 3), 1j)}, "real"), ({"A": pd.DataFrame(np.full((2, 3), 1j))}, "real"),
+        ({"A": pd.DataFrame(np.ones((2, 3), dtype="datetime64[s]"))}, "real"),
+        ({"x": [1, 2]}, "one entry for each of the 3 columns"),
         ({"x": MASKED}, "masked"), ({"mechanism": "exponential"}, "mechanism must be one of"),
         ({"mechanism": "factorization", "delta": 0}, "mechanism='laplace'"), ({"sparse": "yes"}, "sparse must be"),
         ({"A": [[1.0, -1.0, 0.5]], "sparse": True}, "records="), ({"A": 10**400}, "numeric"),

@@ -340,8 +340,9 @@ def test_tables_of_all_libraries_are_the_same_graph():
     rows = {"a": ["Ann", "bob ", None, "zoran", "ann"]}
     rows |= {"b": ["bob", "CEM", "ann", "ann", "bob"], "n": [1.0, 2, 3, 4, 5]}
     found = []
-    for table in (pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
-        G = edge_frame(table, nodes=STAFF, source="a", target="b", normalize="casefold", unknown="drop")
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        staff = make({"name": STAFF})["name"]
+        G = edge_frame(make(rows), nodes=staff, source="a", target="b", normalize="casefold", unknown="drop")
         summary = G.summary()
         assert (summary.rows, summary.dropped, summary.unknown, summary.missing, summary.duplicates) == (5, 2, 1, 1, 1)
         assert repr(G) == "EdgeFrame(4 vertices)"

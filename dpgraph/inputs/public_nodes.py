@@ -15,7 +15,7 @@ import numpy as np
 
 from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.arrays import is_null
+from dpgraph.inputs.arrays import is_arrow, is_null
 from dpgraph.inputs.edge_tables import EdgeFrame, NameRules, Normalize, Unknown, is_table, read_table, sorted_labels
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tu
             'them, such as people["name"]. No budget was spent'
         )
     try:
-        labels = tuple(numbered(vertex_lines(nodes)) if isinstance(nodes, Path) else nodes)
+        found: Any = numbered(vertex_lines(nodes)) if isinstance(nodes, Path) else nodes
+        labels = tuple(found.to_pylist() if is_arrow(found) else found)
         distinct = len(set(labels))
     except TypeError:  # not iterable, or not hashable
         raise InvalidParameterError(

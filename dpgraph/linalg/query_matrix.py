@@ -150,10 +150,8 @@ class QueryMatrix:
 
 
 def _as_matrix(A: Any) -> Any:
-    if (kind := getattr(getattr(A, "dtype", None), "kind", "O")) not in "biufO":
-        raise InvalidParameterError(f"the query matrix must hold real numbers; it has entries of type {A.dtype}")
     if scipy.sparse.issparse(A):
-        if A.ndim != 2 or kind == "O":
+        if A.ndim != 2 or A.dtype.kind not in "biuf":
             raise InvalidParameterError(
                 f"the query matrix must be two-dimensional (d x N) and hold numbers; got shape {A.shape} of {A.dtype}"
             )
@@ -164,10 +162,14 @@ def _as_matrix(A: Any) -> Any:
             matrix.sum_duplicates()
         return matrix
     try:
-        matrix = np.asarray(A, dtype=np.float64)
+        entries = np.asarray(A)
+        if entries.dtype.kind not in "biufO":  # of a frame: numpy makes numbers of dates, and drops imaginary parts
+            raise TypeError
+        matrix = np.asarray(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidParameterError(
-            f"the query matrix must be a numeric d x N array or sparse array; got {type(A).__name__}"
+            "the query matrix must be a numeric d x N array or sparse array, of real numbers; got "
+            f"{type(A).__name__} {getattr(A, 'dtype', '')}"
         ) from None
     if matrix.ndim != 2:
         raise InvalidParameterError(f"the query matrix must be two-dimensional (d x N); got shape {matrix.shape}")
