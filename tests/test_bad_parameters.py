@@ -55,7 +55,7 @@ PRIVATE = [
         ({"A": np.zeros((0, 3))}, "at least one row"), ({"A": "queries"}, "numeric"),
         ({"A": aslinearoperator(np.eye(3))}, "numeric"), ({"A": [[1.0, 2.0], [3.0]]}, "numeric"),
         ({"A": np.full((2, 3), 1j)}, "real"), ({"A": pd.DataFrame(np.full((2, 3), 1j))}, "real"),
-        ({"A": pd.DataFrame(np.ones((2, 3), dtype="datetime64[s]"))}, "real"),
+        ({"A": pd.DataFrame(np.ones((2, 3), dtype="datetime64[s]"))}, "real"), ({"A": MASKED[None]}, "real"),
         ({"x": [1, 2]}, "one entry for each of the 3 columns"),
         ({"x": MASKED}, "masked"), ({"mechanism": "exponential"}, "mechanism must be one of"),
         ({"mechanism": "factorization", "delta": 0}, "mechanism='laplace'"), ({"sparse": "yes"}, "sparse must be"),

@@ -163,7 +163,8 @@ def _as_matrix(A: Any) -> Any:
         return matrix
     try:
         entries = np.asarray(A)
-        if entries.dtype.kind not in "biufO":  # of a frame: numpy makes numbers of dates, and drops imaginary parts
+        # Of a frame numpy makes numbers of dates, and drops imaginary parts; of a masked array, its mask.
+        if entries.dtype.kind not in "biufO" or isinstance(A, np.ma.MaskedArray):
             raise TypeError
         matrix = np.asarray(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
