@@ -90,15 +90,15 @@ def draw_graph(
 
 
 def fit_tightness(
-    degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
+    degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, error: float, rng: np.random.Generator
 ) -> float:
-    """The tightness of groups at which a drawn graph has about so many triangles, or the most."""
+    """The tightness of groups at which a drawn graph has so many triangles, within their `error`, or the most."""
 
     def excess(tightness: float) -> float:
         A = draw_graph(degrees, labels, edges, tightness, rng)
         return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
 
-    close = max(_CLOSE * triangles, triangles**0.5)
+    close = max(_CLOSE * triangles, triangles**0.5, error)
     low, high = 0.0, 1.0
     if (few := excess(low)) >= -close:
         return low

@@ -230,7 +230,7 @@ def _tightened(model: PrivateGraphModel, generator: np.random.Generator) -> _Wit
         if _held(model, twin) >= 1 - SHORT:
             return model, twin
     blocks = stronger(model.blocks, model.parts, model.strength, generator)
-    return replace(model, tightness=fit_tightness(*blocks, model.triangles, generator)), None
+    return replace(model, tightness=fit_tightness(*blocks, model.triangles, model.errors[0], generator)), None
 
 
 def _held(model: PrivateGraphModel, twin: sparse.csr_array) -> float:
@@ -249,8 +249,12 @@ def strengthened(
     twins lack triangles, or labels are lost among too many parts.
     """
     own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
-    best, found, reached = _rehearsed(fitted, again, generator)
-    model, rehearsed, most = replace(fitted[0], modularity=best), {own: found}, _MOST_WANTED
+    twin, found, reached = _rehearsed(fitted, again, generator)
+    model, rehearsed, most = (
+        replace(fitted[0], modularity=_best_modularity(twin, generator)),
+        {own: found},
+        _MOST_WANTED,
+    )
     if not 0 < np.mean(found) < (1 + _spread([found])) * own or own >= most:
         return model
     for _ in range(int(np.clip(2 * _MOST_REHEARSED // max(int(model.degrees.sum()), 1), *_STRONGER))):
@@ -290,11 +294,11 @@ def _spread(found: list[list[float]] | FloatArray) -> float:
 
 def _rehearsed(
     fitted: _WithTwin, again: Callable[[sparse.csr_array], IntArray], generator: np.random.Generator
-) -> tuple[float, list[float], float]:
-    """Of a twin: modularity by Louvain's method, and of labels that are found again; triangles over those wanted."""
+) -> tuple[sparse.csr_array, list[float], float]:
+    """A twin, the modularity of labels that are found again on it, and its triangles over those wanted."""
     twin = _drawn(fitted, generator)
     found = [modularity_of(sums_between(twin, again(twin)), 1.0) for _ in range(_REHEARSALS)]
-    return _best_modularity(twin, generator), found, _held(fitted[0], twin)
+    return twin, found, _held(fitted[0], twin)
 
 
 def _with_modularity(model: PrivateGraphModel, wanted: float, generator: np.random.Generator) -> _WithTwin:
