@@ -4,7 +4,7 @@ Releases ask it what they ask of any graph, and get the same numbers: exact ones
 by the caller, once, from what the workers have computed.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,11 @@ from dpgraph.distributed.sweeps import Sweep
 from dpgraph.graph import Graph
 from dpgraph.linalg.some_rows import SomeRows, row_counts, row_products
 from dpgraph.typing import FloatArray, IntArray
+
+
+def placed(workers: Iterable[str]) -> dict[str, Any]:
+    """Where tasks are best run. Not of the only worker: if that is lost, Dask never gives them to its successor."""
+    return {"workers": list(workers), "allow_other_workers": True}
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,13 @@ class Blocks:
 
     def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:
         """Results of one task a block, where the block lies; they are taken back if waiting for them is given up."""
-        places = self.client.who_has([self.futures[k] for k in asked]) if at_home else {}
+        choice = at_home and len(self.client.nthreads()) > 1
+        places = self.client.who_has([self.futures[k] for k in asked]) if choice else {}
         tasks = []
         try:
             for k, arguments in asked.items():
                 future = self.futures[k]
-                home = (
-                    {"workers": list(places[future.key]), "allow_other_workers": True} if places.get(future.key) else {}
-                )
+                home = placed(places[future.key]) if places.get(future.key) else {}
                 tasks.append(self.client.submit(function, future, *arguments, pure=False, **home))
             return list(self.client.gather(tasks))
         except BaseException:

@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from dpgraph.distributed.blocks import DIGITS, Edges, faulty
-from dpgraph.distributed.graph import Blocks, DistributedGraph
+from dpgraph.distributed.graph import Blocks, DistributedGraph, placed
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
@@ -73,7 +73,8 @@ class EdgeTable:
         return vars(self) | {"_kept": {}}  # blocks belong to the client of this process
 
     def check_columns(self, weight: str | None) -> None:
-        """Refuse a table that lacks a column; which columns there are is public."""
+        """Refuse a table that lacks a column, or a cluster; which columns and workers there are is public."""
+        _client()
         wanted = [self.source, self.target, *([] if weight is None else [weight])]
         for columns in map(_columns, self.frame) if isinstance(self.frame, list) else [list(self.frame.columns)]:
             for column in wanted:
@@ -117,7 +118,7 @@ class EdgeTable:
         arcs = [delayed(edges.arcs, pure=False, nout=edges.groups)(piece, labels) for piece in pieces]
         built: list[Any] = [None] * blocks
         for group, home in zip(range(edges.groups), threads, strict=False):
-            with require("dask").annotate(workers=[home], allow_other_workers=True):
+            with require("dask").annotate(**placed([home]) if len(threads) > 1 else {}):
                 found = delayed(edges.build, pure=False)([parts[group] for parts in arcs], group, grid)
                 for k, number in enumerate(range(group, blocks, edges.groups)):
                     built[number] = delayed(getitem, pure=False)(found, k)
@@ -242,13 +243,14 @@ def _columns(file: Path) -> list[str]:
 
 
 def _client() -> Any:
-    try:
-        return require("distributed").default_client()
-    except ValueError:
-        raise DPGraphError(
-            "a table on Dask needs a cluster: start a dask.distributed.Client first; Client() starts workers on this "
-            "machine"
-        ) from None
+    with suppress(ValueError):
+        client = require("distributed").default_client()
+        if client.nthreads():
+            return client
+    raise DPGraphError(
+        "a table on Dask needs a cluster with a worker: start a dask.distributed.Client first; Client() starts workers "
+        "on this machine"
+    )
 
 
 def _wait(client: Any, futures: list[Any], title: str, marks: int, *, gather: bool = False) -> Any:

@@ -9,7 +9,7 @@ whole.
 from collections.abc import Sequence
 from decimal import Decimal
 from importlib import import_module
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,8 @@ def container_shape(X: Any, dimensions: int = 2) -> tuple[int, ...]:
     refuse_masked(X)
     if is_arrow(X):
         return (len(X), len(X.schema)) if hasattr(X, "schema") else (len(X),)
-    if hasattr(X, "shape"):
+    # A frame of Dask has a length that is not computed yet.
+    if hasattr(X, "shape") and all(isinstance(length, Integral) for length in X.shape):
         return tuple(X.shape)
     if isinstance(X, (list, tuple)):
         return (len(X), *(_length(X[0]) if X and dimensions > 1 else ()))

@@ -206,10 +206,21 @@ def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(few, client, m
 
 
 @pytest.mark.slow
-def test_nor_does_one_that_is_killed(few, monkeypatch):
-    with LocalCluster(**TWO) as cluster, Client(cluster) as client:
-        workers = client.run(os.getpid)
-        check_losing_a_worker(few, lambda: os.kill(min(workers.values()), signal.SIGKILL), monkeypatch)
+@pytest.mark.parametrize("workers", [2, 1])
+def test_nor_does_one_that_is_killed(few, monkeypatch, workers):
+    with LocalCluster(**TWO | {"n_workers": workers}) as cluster, Client(cluster) as client:
+        killed = min(client.run(os.getpid).values())
+        check_losing_a_worker(few, lambda: os.kill(killed, signal.SIGKILL), monkeypatch)
+
+
+def test_nothing_is_spent_without_a_worker_nor_on_a_frame_of_dask_as_records(tables):
+    budget, (_, many) = dpgraph.PrivacyAccountant(epsilon=1.0), tables
+    with LocalCluster(**TWO | {"n_workers": 0}, processes=False) as cluster, Client(cluster):
+        with pytest.raises(dpgraph.DPGraphError, match="with a worker"):
+            dpgraph.private_degrees(many, epsilon=1.0, accountant=budget)
+        with pytest.raises(dpgraph.InvalidParameterError, match="an array, a frame or a list"):
+            dpgraph.private_covariance(many.frame, epsilon=1.0, accountant=budget)
+    assert budget.spent == (0.0, 0.0)
 
 
 def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
