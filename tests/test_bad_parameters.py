@@ -76,6 +76,7 @@ PRIVATE = [
         ({"categories": {7: [1, 2]}}, "do not exist"), ({"categories": {0: [1]}}, "at least two"),
         ({"categories": {0: [0, 1, 2]}, "sparsity": 1}, "0/1 attributes only"),
         ({"data": None}, "an array, a frame or a list"),
+        ({"data": pd.DataFrame({"a": pd.period_range("2020", periods=2)}), "k": 1}, "its type is period"),
         ({"data": np.ma.masked_array(np.zeros((5, 3)))}, "mask"),
         ({"data": [[0, 1]], "adjacency": "add-remove"}, "frame"),
     ]),

@@ -15,19 +15,8 @@ from dpgraph.inputs.arrays import as_frame, check_structure, declared, is_null, 
 from dpgraph.linalg.parities import CHUNK
 from dpgraph.typing import FloatArray, IntArray
 
-#: Declared types of columns of frames that no 0 and 1 have.
-_NO_NUMBERS = (
-    "String",
-    "StringDtype",
-    "Categorical",
-    "List",
-    "Array",
-    "Struct",
-    "Date",
-    "Datetime",
-    "Duration",
-    "Time",
-)
+#: Declared types of columns of polars that no 0 and 1 have.
+_NO_NUMBERS = ("String", "Categorical", "List", "Array", "Struct", "Date", "Datetime", "Duration", "Time")
 #: Numbers of records up to here are counted exactly in double precision.
 _MOST_RECORDS = 2.0**52
 
@@ -78,7 +67,10 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
         values = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
     if values is None:
         dtype = getattr(data[label] if hasattr(data, "columns") else data, "dtype", None)
-        if getattr(dtype, "kind", "O") in "cmMV" or type(dtype).__name__ in _NO_NUMBERS:
+        kind = getattr(dtype, "kind", "i")
+        # Of texts, periods and other things that pandas has a type of its own for.
+        special = kind in "OSU" and not isinstance(dtype, np.dtype)
+        if special or kind in "cmMV" or type(dtype).__name__ in _NO_NUMBERS:
             raise InvalidParameterError(
                 f"column {label!r} must hold 0 and 1, or values that are declared and public; its type is {dtype}. "
                 f"Pass categories={{{label!r}: [...]}}. No budget was spent"
