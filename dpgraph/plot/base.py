@@ -109,6 +109,7 @@ def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "
 def entitle(figure: Figure, what: str, of: str, privacy: PrivacyReport, *, found: str = "", more: str = "") -> None:
     """What a picture shows, of which data if that has a name; what was found; and the guarantee."""
     shown = (f"{what} of {of}" if of else what) + (f": {found}" if found else "")
+    shown = shown.encode(errors="backslashreplace").decode()  # of a file whose name is no text in this locale
     figure.suptitle(f"{shown}\n{guarantee(privacy)}{more}", fontsize=10, **AS_WRITTEN)
 
 
