@@ -96,7 +96,7 @@ ABLATIONS: list[Ablation] = [
     numbers(T.COMMUNITIES, "infinity: two sweeps", SWEPT, third_sweep=math.inf),
     numbers(T.COMMUNITIES, "infinity: no pair is answered", SWEPT, core_ratio=math.inf),
     numbers(T.COMMUNITIES, "0.005, as a total", SWEPT, block_share=0.005),
-    numbers(T.SYNTHESIS, "0.07, as communities", DRAWN, degree_share=0.07),
+    numbers(T.SYNTHESIS, "0.12, as communities", DRAWN, degree_share=T.COMMUNITIES.degree_share),
     numbers(T.SYNTHESIS, "0.05 both, as elsewhere", DRAWN, number=0.05, tails=0.05),
     numbers(T.ANSWER_RULE, "as where they are not", CHOSEN, even_communities=T.COMMUNITIES.least_labels),
     numbers(T.ANSWER_RULE, "3, about", CHOSEN, edges_per_noise=3.0),

@@ -77,7 +77,7 @@ def _by_response(
     labels = louvain(flipped.expected_weights()[0], facts.resolution, call.generator, runs=1)
     expected, _ = flipped.expected_weights(_edges_inside(flipped, labels))
     degrees = graph.max_weight * flipped.edge_counts()
-    excesses = flipped.excesses(degrees, max(float(degrees.sum()), graph.max_weight), facts.resolution)
+    excesses = flipped.excesses(degrees, facts.resolution)
     found = louvain(expected, facts.resolution, call.generator), communities_of_answers(excesses, call.generator)
     labels = max((largest_groups(labels, degrees, _MOST) for labels in found), key=excesses.within)
     if facts.communities is not None and labels.max() >= facts.communities:
