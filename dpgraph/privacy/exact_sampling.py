@@ -14,7 +14,7 @@ C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential priva
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal, getcontext, localcontext
+from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -245,7 +245,7 @@ def _decided(word: int, bits: int, answer: Callable[[Decimal], Answer], generato
     far beyond what rounding to `bits` decimal digits does, here and in `answer`: to move E by a few units of the last.
     """
     while True:
-        with localcontext(prec=bits, Emin=-(10**9), Emax=10**9):
+        with localcontext(Context(prec=bits, Emin=-(10**9), Emax=10**9)):  # whatever that of the caller traps
             slack = Decimal(10) ** (15 - bits)
             whole = bits * Decimal(2).ln()
             if word:

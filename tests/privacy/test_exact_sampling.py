@@ -1,5 +1,6 @@
 """Coins and subsets have exactly the probabilities on which likelihood ratios rest."""
 
+import decimal
 import itertools
 import math
 from fractions import Fraction
@@ -85,7 +86,8 @@ def test_coins_compare_as_many_bits_as_it_takes_with_the_probability(x):
 @pytest.mark.parametrize("widths", [(1,), (12, 4, 1), (10**30, 10**12, 1)])
 def test_the_term_of_a_ladder_is_that_of_exact_arithmetic_however_near_a_jump_it_is(widths, rate):
     exponent = int(rate * ONE)
-    with mpmath.workdps(120):
+    of_a_caller = decimal.localcontext(prec=1, rounding=decimal.ROUND_UP, traps=[decimal.Inexact])
+    with mpmath.workdps(120), of_a_caller:
         y = 1 / mpmath.expm1(mpmath.mpf(exponent) / ONE)
         ends = list(itertools.accumulate((2 * c * y ** (j + 1) for j, c in enumerate(widths)), initial=mpmath.mpf(1)))
         for jump in {int(mpmath.floor(end / ends[-1] * 2**64)) for end in ends}:
