@@ -77,6 +77,7 @@ PRIVATE = [
         ({"categories": {0: [0, 1, 2]}, "sparsity": 1}, "0/1 attributes only"),
         ({"data": None}, "an array, a frame or a list"),
         ({"data": pd.DataFrame({"a": pd.period_range("2020", periods=2)}), "k": 1}, "its type is period"),
+        ({"data": np.array([["0"]], dtype=np.dtypes.StringDType()), "k": 1}, "its type is StringDType"),
         ({"data": np.ma.masked_array(np.zeros((5, 3)))}, "mask"),
         ({"data": [[0, 1]], "adjacency": "add-remove"}, "frame"),
     ]),

@@ -70,7 +70,7 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
         kind = getattr(dtype, "kind", "i")
         # Of texts, periods and other things that pandas has a type of its own for.
         special = kind in "OSU" and not isinstance(dtype, np.dtype)
-        if special or kind in "cmMV" or type(dtype).__name__ in _NO_NUMBERS:
+        if special or kind in "cmMVT" or type(dtype).__name__ in _NO_NUMBERS:
             raise InvalidParameterError(
                 f"column {label!r} must hold 0 and 1, or values that are declared and public; its type is {dtype}. "
                 f"Pass categories={{{label!r}: [...]}}. No budget was spent"
