@@ -222,6 +222,8 @@ class PrivacyAccountant:
         cost = Cost((k * ledger.mu) ** 2, ledger.slack, 0.0) if ledger.gaussian_only else Cost(0.0, delta, epsilon)
         if not self._fits(spent.after(cost, ledger.relation, seeded=False)):
             left = self._room(spent)
+            if not ledger.gaussian_only:  # beside Gaussian calls it adds its epsilon to that of all of them
+                left = left._replace(epsilon=min(left.epsilon, self._total.epsilon - self._guarantee(spent).epsilon))
             raise BudgetExceededError(
                 f"the call asks for epsilon={epsilon:g}, delta={delta:g}, but of the total "
                 f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "

@@ -147,6 +147,8 @@ def test_a_refused_call_changes_nothing_and_says_what_is_left():
     before = state(accountant)
     with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.3959.*Nothing was released and nothing"):
         call(0.9, accountant=accountant)
+    with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.1, "):  # a pure one
+        call(0.3, 0.0, accountant=accountant)
     assert state(accountant) == before
 
 
