@@ -11,6 +11,9 @@ from scipy import sparse
 from dpgraph.linalg.some_rows import label_weights
 from dpgraph.typing import FloatArray, IntArray
 
+#: Larger noise is taken for this: its square is no double.
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class BlockWeights:
@@ -120,8 +123,9 @@ def share_inside(weights: BlockWeights) -> tuple[float, float, float]:
 def _interval(weights: BlockWeights, above: float, slopes: FloatArray, least: float) -> tuple[float, float]:
     """Of the quotient of a number that moves with the weights by `slopes`, and their total; at most 1."""
     ones = np.ones_like(slopes)
-    more, less = weights.deviation(slopes + ones) ** 2, weights.deviation(slopes - ones) ** 2
-    noise = Noise(weights.deviation(slopes) ** 2, weights.deviation(ones) ** 2, (more - less) / 4)
+    moved = (slopes, ones, slopes + ones, slopes - ones)
+    above_it, total, more, less = (min(weights.deviation(way), _LARGEST) ** 2 for way in moved)
+    noise = Noise(above_it, total, (more - less) / 4)
     return ratio_interval(above, float(weights.values.sum()), noise, least=least)
 
 

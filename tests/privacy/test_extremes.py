@@ -165,6 +165,12 @@ def test_noise_of_a_scale_that_is_no_double_is_drawn(monkeypatch):
     assert dpgraph.private_degrees(exact + exact.T, epsilon=1e300, max_weight=1e-100).values == pytest.approx(8e-100)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_communities_are_found_where_the_square_of_the_noise_is_no_double(seed):
+    budget = {"weight": "weight", "max_weight": 3e92, "epsilon": 1e-69, "rng": seed}
+    assert dpgraph.private_communities(3e92 * (1 - np.eye(8)), **budget).labels.size == 8
+
+
 @pytest.mark.parametrize("adjacency", ["edge", "label-edge", "constraint"])
 def test_constraints_that_add_up_to_more_than_a_double_are_answered(adjacency):
     """Each is capped. A sum of all would be an error after the debit, and one constraint less none."""

@@ -139,7 +139,7 @@ class _Degrees:
     def release(cls, graph: Graph, call: Call) -> "_Degrees":
         released = release_degrees(graph, call)
         noisy, std = released.value, min(released.std, LARGEST_SCALE)
-        mean = max(float(noisy.mean()), graph.max_weight)
+        mean = min(max(float(noisy.mean()), graph.max_weight), LARGEST_SCALE)
         spread = float(np.mean((noisy - mean) ** 2))
         signal = max(spread - std**2, 0.0) / spread if spread > 0 else 0.0
         variance = std**2 * signal
