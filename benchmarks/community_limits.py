@@ -63,9 +63,9 @@ def by_oracle_labels(A: sparse.csr_array, labels: np.ndarray, epsilon: float, rn
 def by_oracle_start(A: sparse.csr_array, labels: np.ndarray, epsilon: float, rng: np.random.Generator) -> float:
     """Agreement of the core's labels, found from its answers and the true labels as their start."""
     degrees = A.sum(axis=1)
-    noisy = degrees + rng.laplace(0, 2 / (0.12 * epsilon), degrees.size)
+    noisy = degrees + rng.laplace(0, 2 / (0.12 * epsilon**0.5), degrees.size)
     rows = np.argsort(-noisy)[: int(CORE * degrees.size)]
-    B, flip = A[rows][:, rows].toarray(), 1 / (1 + np.exp(0.84 * epsilon))
+    B, flip = A[rows][:, rows].toarray(), 1 / (1 + np.exp(0.97 * epsilon - 0.12 * epsilon**0.5))
     lower = np.tril(rng.random(B.shape) < flip, -1)
     answers = np.where(lower | lower.T, 1 - B, B)
     np.fill_diagonal(answers, 0)

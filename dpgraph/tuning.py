@@ -29,7 +29,7 @@ class Common:
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities); see benchmarks.ablations."""
 
-    degree_share: float = 0.12  # Share for the degrees
+    degree_share: float = 0.12  # Share for the degrees at epsilon <= 1, over the root of epsilon above
     block_share: float = 0.01  # Share for the weights after each sweep, and in the end
     # Labels to begin with = epsilon (root mean square degree)/signal_per_label; from two on there are two sweeps; > 0
     signal_per_label: float = 12.5

@@ -35,7 +35,7 @@ class Excesses:
     """Estimated weight of each pair less what degrees explain.
 
     An estimate is an entry of `answers` less `shift`; `std` is the standard deviation of its noise. Weights are at most
-    `max_weight`. `total` is the sum of the degrees over all vertices of the graph whose degrees they are.
+    `max_weight`. Degrees are those of the whole graph, `total` is their sum over all its vertices.
     """
 
     answers: sparse.csr_array

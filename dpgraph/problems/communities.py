@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -51,14 +51,14 @@ class CommunityFacts(Facts):
 
     communities: int | None = None
     resolution: float = 1.0
-    degree_share: float = field(default_factory=lambda: COMMUNITIES.degree_share)
+    degree_share: float | None = None  # the default: less at a large epsilon, where degrees need less of it
 
 
 # --- sweeps in which each vertex takes the label that most of its edges lead to --------------------------------------
 
 
 def _by_sweeps(_: BoundedIterates, graph: Graph, call: Call, facts: CommunityFacts, _total: Any) -> ReleasedCommunities:
-    wanted, share = facts.communities, facts.degree_share
+    wanted, share = facts.communities, facts.degree_share or COMMUNITIES.degree_share / max(facts.epsilon, 1.0) ** 0.5
     return release_communities(graph, call, communities=wanted, resolution=facts.resolution, degree_share=share)
 
 
@@ -77,7 +77,7 @@ def _by_response(
     labels = louvain(flipped.expected_weights()[0], facts.resolution, call.generator, runs=1)
     expected, _ = flipped.expected_weights(_edges_inside(flipped, labels))
     degrees = graph.max_weight * flipped.edge_counts()
-    excesses = flipped.excesses(degrees, facts.resolution)
+    excesses = flipped.excesses(degrees, max(float(degrees.sum()), graph.max_weight), facts.resolution)
     found = louvain(expected, facts.resolution, call.generator), communities_of_answers(excesses, call.generator)
     labels = max((largest_groups(labels, degrees, _MOST) for labels in found), key=excesses.within)
     if facts.communities is not None and labels.max() >= facts.communities:

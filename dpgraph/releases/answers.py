@@ -69,10 +69,9 @@ class FlippedGraph:
         """Sums of (bit - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
         return np.asarray(self.lower @ X + self.lower.T @ X - self.flip * (X.sum(axis=0) - X))
 
-    def excesses(self, degrees: FloatArray, resolution: float) -> Excesses:
-        """Estimates less what the degrees among these vertices explain."""
+    def excesses(self, degrees: FloatArray, total: float, resolution: float) -> Excesses:
+        """Estimates less what the degrees explain, `total` being their sum over all vertices of the graph."""
         answers, w = self.gain * self.adjacency, self.max_weight
-        total = max(float(degrees.sum()), w)
         return Excesses(answers, self.gain * self.flip, self.std, w, degrees, total, resolution)
 
     @cached_property

@@ -5,7 +5,7 @@ among the rows that have been set in the same sweep, so that a sweep reads an ed
 a row has counted in the sweep before, about the rows on its other side, is still known. Rows take one label, not
 weights of several: where noise is large beside what a row counts, rows that hedge find nothing to agree on.
 
-The sum of a row's counts, or answers, says how many edges it has, besides its released degree: degrees are learnt on
+The sum of a row's counts says how many edges it has, with less noise than its released degree: degrees are learnt on
 the way. What is expected of a label is its share of the degrees that were seen, times the number of edges counted.
 
 Where degrees stand out of the noise, the rows of largest degree are a core. Every pair of them answers whether it is an
@@ -222,11 +222,7 @@ class _Run:
         """Set the rows of the core by answers about all of their pairs."""
         rows, degrees = self.core.rows, self.degrees.values
         flipped = release_flipped_graph(self.graph, self.call, core=self.core)
-        # Answers tell how many edges a row has inside; degrees alone would leave their noise in the eigenvectors.
-        (counted, std), w = flipped.unbiased_counts, self.graph.max_weight
-        part = float(degrees[rows].sum() / degrees.sum())
-        inside = self.degrees.learn(rows, w * counted, part, (w * std) ** 2, w)
-        self.excesses = flipped.excesses(inside, self.resolution)
+        self.excesses = flipped.excesses(degrees[rows], float(degrees.sum()), self.resolution)
         self.labels[rows] = communities_of_answers(self.excesses, self.call.generator)
         self.count = max(int(self.labels[rows].max()) + 1, self.communities)
         self.known = np.zeros((2, self.graph.n_vertices, self.count))
