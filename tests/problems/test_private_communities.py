@@ -162,12 +162,12 @@ def test_a_number_of_communities_is_at_least_one_or_refused_before_the_debit(fun
 def test_each_mechanism_finds_planted_blocks_estimates_honestly_and_keeps_the_number_asked_for(mechanism):
     G, blocks = planted()
     within = 0
-    for seed in range(10):
+    for seed in range(30):
         found = dpgraph.private_communities(G, epsilon=3.0, mechanism=mechanism, rng=seed)
         exact = nx.community.modularity(G, found.communities)
         within += abs(found.estimated_modularity - exact) < 1.96 * found.estimated_modularity_std
         assert found.mechanism == mechanism
-    assert within >= 8
+    assert within >= 25
     assert [len(a & b) / len(a | b) > 0.9 for a, b in zip(found.communities, blocks, strict=True)] == [True] * 3
     for count in (1, 2, 3):
         few = dpgraph.private_communities(G, epsilon=3.0, mechanism=mechanism, communities=count, rng=0)
