@@ -48,7 +48,9 @@ class Excesses:
 
     def estimates(self, X: FloatArray) -> FloatArray:
         """The matrix of estimates, which has no diagonal, times X, shape (n, k)."""
-        return np.asarray(self.answers @ X - self.shift * (X.sum(axis=0) - X))
+        groups = X.shape[1] > 1  # of k numbers of a row one is not zero
+        product = (self.answers @ sparse.csr_array(X)).toarray() if groups else self.answers @ X
+        return np.asarray(product - self.shift * (X.sum(axis=0) - X))
 
     def with_groups(self, X: FloatArray) -> FloatArray:
         """Sums over the columns of X, shape (n, k)."""
