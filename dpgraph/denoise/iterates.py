@@ -15,6 +15,8 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
 ITERATE_UNIT = 2.0**-8
+#: Squares of larger scales overflow; nothing is learnt from either.
+LARGEST_SCALE = 1e150
 
 
 def degree_of_an_end(degrees: FloatArray, std: float = 0.0) -> float:

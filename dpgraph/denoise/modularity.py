@@ -8,11 +8,9 @@ import numpy as np
 import scipy  # its parts are imported when they are used: special takes a tenth of a second
 from scipy import sparse
 
+from dpgraph.denoise.iterates import LARGEST_SCALE
 from dpgraph.linalg.some_rows import label_weights
 from dpgraph.typing import FloatArray, IntArray
-
-#: Larger noise is taken for this: its square is no double.
-_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ def _interval(weights: BlockWeights, above: float, slopes: FloatArray, least: fl
     """Of the quotient of a number that moves with the weights by `slopes`, and their total; at most 1."""
     ones = np.ones_like(slopes)
     moved = (slopes, ones, slopes + ones, slopes - ones)
-    above_it, total, more, less = (min(weights.deviation(way), _LARGEST) ** 2 for way in moved)
+    above_it, total, more, less = (min(weights.deviation(way), LARGEST_SCALE) ** 2 for way in moved)
     noise = Noise(above_it, total, (more - less) / 4)
     return ratio_interval(above, float(weights.values.sum()), noise, least=least)
 

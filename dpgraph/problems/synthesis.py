@@ -250,11 +250,8 @@ def strengthened(
     """
     own = modularity_of(sparse.csr_array(ends_of(fitted[0].block_weights)), 1.0)
     twin, found, reached = _rehearsed(fitted, again, generator)
-    model, rehearsed, most = (
-        replace(fitted[0], modularity=_best_modularity(twin, generator)),
-        {own: found},
-        _MOST_WANTED,
-    )
+    model = replace(fitted[0], modularity=_best_modularity(twin, generator))
+    rehearsed, most = {own: found}, _MOST_WANTED
     if not 0 < np.mean(found) < (1 + _spread([found])) * own or own >= most:
         return model
     for _ in range(int(np.clip(2 * _MOST_REHEARSED // max(int(model.degrees.sum()), 1), *_STRONGER))):

@@ -43,7 +43,7 @@ def in_binary_units(numbers: FloatArray, *, in_place: bool = False) -> tuple[Flo
     """
     some, count = distinct(numbers)
     with np.errstate(over="ignore"):
-        total = count * sum((float(np.abs(part).sum()) for part in parts_of(some)), 0.0)
+        total = count * size_of(some)
     if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
     exponent = math.frexp(max(float(some.max()), -float(some.min())))[1] if total else 0
@@ -79,6 +79,11 @@ def parts_of(numbers: FloatArray) -> Iterator[FloatArray]:
     """Numbers of a contiguous array in their order, so many at a time as a cache holds."""
     flat = numbers.reshape(-1)
     return (flat[first : first + _AT_ONCE] for first in range(0, flat.size, _AT_ONCE))
+
+
+def size_of(numbers: FloatArray) -> float:
+    """The sum of the absolute numbers of a contiguous array."""
+    return sum((float(np.abs(part).sum()) for part in parts_of(numbers)), 0.0)
 
 
 def distinct(numbers: FloatArray) -> tuple[FloatArray, int]:

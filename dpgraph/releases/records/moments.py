@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds.moments import moments_sensitivity, twice_the_trace_sensitivity
+from dpgraph.denoise.iterates import LARGEST_SCALE
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import Terms, grid_step, split
 from dpgraph.releases.symmetric import MatrixNorm, NoisySymmetric, SymmetricLaw, release_symmetric
@@ -27,8 +28,6 @@ _DIGIT_BITS, _BLOCK, _CHUNK = 20, 2**13, 2**22
 _QUOTIENT_ERROR = 2.0**-56
 #: The private trace lives on a grid this much finer than its noise.
 _TRACE_GRID_BITS = 28
-#: A larger scale says as little about the trace, and its square would overflow.
-_LARGEST_SCALE = 1e150
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def release_twice_the_trace(rows: FloatArray, n: int, call: Call) -> tuple[float
     # Either term of the quotient is rounded to the grid.
     move += 2 * unit + 2 * error
     released = call.release(Measurement(name, split(twice, unit)[0], l1=move, unit=unit))
-    return released.number, 2 * min(move / call.epsilon, _LARGEST_SCALE) ** 2
+    return released.number, 2 * min(move / call.epsilon, LARGEST_SCALE) ** 2
 
 
 def grid_records(rows: FloatArray) -> FloatArray:

@@ -34,14 +34,14 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
-from dpgraph.denoise.iterates import is_even
+from dpgraph.denoise.iterates import LARGEST_SCALE, is_even
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum, Released
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
-from dpgraph.releases.sweeps.iteration import LARGEST_SCALE, Core, degree_order, row_blocks
+from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray

@@ -11,11 +11,11 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, FieldTracker, shrunken_degrees
+from dpgraph.denoise.iterates import ITERATE_UNIT, LARGEST_SCALE, FieldTracker, shrunken_degrees
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.progress import BAR
-from dpgraph.releases.sweeps.iteration import LARGEST_SCALE, Core, Iteration, choose_core, query_law, row_blocks
+from dpgraph.releases.sweeps.iteration import Core, Iteration, choose_core, query_law, row_blocks
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON
 from dpgraph.typing import FloatArray, IntArray

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
+from dpgraph.denoise.iterates import ITERATE_UNIT, LARGEST_SCALE, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import query_grid
@@ -27,8 +27,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: A block of rows, which do not see each other, has one row and this part, 1/32, of the rows before it.
 _BEFORE = 32
-#: Squares of larger scales overflow; nothing is learnt from either.
-LARGEST_SCALE = 1e150
 #: At most so many sweeps of a core: with 24 no labels were better.
 _MOST_SWEEPS = 16
 

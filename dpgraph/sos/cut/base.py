@@ -16,7 +16,7 @@ import numpy as np
 
 from dpgraph.sos.cut.ascent import ascend_rows
 from dpgraph.sos.seed_search import shares
-from dpgraph.sos.units import are_whole, distinct, parts_of
+from dpgraph.sos.units import are_whole, distinct, parts_of, size_of
 from dpgraph.typing import FloatArray, IntArray
 
 _MOST_COORDINATES = 40_000_000  # of all vectors of a relaxation: 320 MB
@@ -149,4 +149,4 @@ def common_divisor(numbers: FloatArray) -> float:
 def on_binary_grid(numbers: FloatArray) -> bool:
     """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
     some, count = distinct(numbers)
-    return are_whole(some, 2.0**12) and count * sum(float(np.abs(part).sum()) for part in parts_of(some)) < 2.0**38
+    return are_whole(some, 2.0**12) and count * size_of(some) < 2.0**38
