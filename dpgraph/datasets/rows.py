@@ -260,9 +260,8 @@ def _plain(table: Table, labels: type[int] | type[str], weight_column: int | Non
     data = table.text[data_begin(table.text) :]
     width = max(table.widths(1), default=0)
     separator = table.delimiter or ("\t" if b"\t" in data.partition(b"\n")[0] else " ")
-    usual = {",": b" \t", ";": b" \t", "\t": b" ", " ": b"\t"}.get(
-        separator, b""
-    )  # stands in no name, unless it may be a blank
+    # What stands in no name, unless it may be a blank.
+    usual = {",": b" \t", ";": b" \t", "\t": b" ", " ": b"\t"}.get(separator, b"")
     if (
         width <= max(*table.ends, weight_column or 0)
         or (labels is str and len(data.translate(None, _UNUSUAL + usual)) < len(data))

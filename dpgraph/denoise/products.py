@@ -103,13 +103,9 @@ class Products:
         return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
 
 
-def _symmetric(matrix: FloatArray) -> FloatArray:
-    return (matrix + matrix.T) / 2
-
-
 def _ritz_pairs(ritz: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     """Decreasing absolute eigenvalues of the symmetric part, and the eigenvectors of the first `rank`."""
-    values, vectors = np.linalg.eigh(_symmetric(ritz))
+    values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
     order = np.argsort(-np.abs(values))
     return np.abs(values[order]), vectors[:, order[:rank]]
 

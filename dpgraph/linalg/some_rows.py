@@ -35,7 +35,7 @@ def row_products(rows: SomeRows, X: NDArray[np.floating], centre: float = 0.0) -
     found = np.zeros((rows.starts.size, X.shape[1]))
     whole = np.ascontiguousarray(X, dtype=np.float64)
     if worth_compiling(_add_products, _TYPICAL * OF_NUMPY * found.size):
-        _add_products(*rows, whole, float(centre), found)
+        _add_products(rows, whole, float(centre), found)
         return found
     owners, columns, weights = _entries(rows)
     near = whole[columns]
@@ -51,7 +51,7 @@ def row_counts(rows: SomeRows, labels: NDArray[np.integer], count: int) -> Float
     size = rows.starts.size
     if worth_compiling(_add_counts, _TYPICAL * OF_NUMPY * size):
         found = np.zeros((size, count))
-        _add_counts(*rows, labels.astype(np.int32, copy=False), found)
+        _add_counts(rows, labels.astype(np.int32, copy=False), found)
         return found
     owners, columns, weights = _entries(rows)
     seen = labels[columns]
@@ -70,7 +70,7 @@ def _entries(rows: SomeRows) -> tuple[IntArray, NDArray[np.integer], FloatArray]
 
 def copy_rows(rows: SomeRows, places: IntArray, columns: NDArray[np.integer], weights: FloatArray) -> None:
     """Copy the entries of rows to where these places begin; weights only where there is more than one."""
-    at_once(_copy, _TYPICAL * places.size)(*rows, places, columns, weights)
+    at_once(_copy, _TYPICAL * places.size)(rows, places, columns, weights)
 
 
 def label_weights(
@@ -88,15 +88,8 @@ def label_weights(
 
 
 @njit()
-def _add_products(
-    starts: IntArray,
-    ends: IntArray,
-    columns: NDArray[np.integer],
-    weights: FloatArray,
-    X: FloatArray,
-    centre: float,
-    found: FloatArray,
-) -> None:
+def _add_products(rows: SomeRows, X: FloatArray, centre: float, found: FloatArray) -> None:
+    starts, ends, columns, weights = rows
     many = weights.size > 1
     for i in range(starts.size):
         for c in range(X.shape[1]):
@@ -116,14 +109,8 @@ def _add_products(
 
 
 @njit()
-def _add_counts(
-    starts: IntArray,
-    ends: IntArray,
-    columns: NDArray[np.integer],
-    weights: FloatArray,
-    labels: NDArray[np.integer],
-    found: FloatArray,
-) -> None:
+def _add_counts(rows: SomeRows, labels: NDArray[np.integer], found: FloatArray) -> None:
+    starts, ends, columns, weights = rows
     many = weights.size > 1
     for i in range(starts.size):
         for k in range(starts[i], ends[i]):
@@ -134,15 +121,8 @@ def _add_counts(
 
 
 @njit()
-def _copy(
-    starts: IntArray,
-    ends: IntArray,
-    columns: NDArray[np.integer],
-    weights: FloatArray,
-    places: IntArray,
-    to_columns: NDArray[np.integer],
-    to_weights: FloatArray,
-) -> None:
+def _copy(rows: SomeRows, places: IntArray, to_columns: NDArray[np.integer], to_weights: FloatArray) -> None:
+    starts, ends, columns, weights = rows
     for i in range(starts.size):
         for k in range(starts[i], ends[i]):
             to_columns[places[i] + k - starts[i]] = columns[k]

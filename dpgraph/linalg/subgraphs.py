@@ -172,22 +172,17 @@ class Subgraphs:
 
     def widths(self, pattern: str) -> tuple[int, ...]:
         """c_0, ..., c_J, the last of which is 1."""
+
+        def growth(kernel: Callable[..., int], option: int) -> int:
+            return self._number(kernel, *self._rows, self._by_degree, option)
+
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (self._number(largest_star_growth, *self._rows, self._by_degree, 2),),
+            "wedge": lambda: (growth(largest_star_growth, 2),),
             "triangle": lambda: (self._codegree,),
-            "3-star": lambda: (
-                self._number(largest_star_growth, *self._rows, self._by_degree, 3),
-                self._degrees.max(initial=0),
-            ),
-            "4-cycle": lambda: (
-                self._number(largest_cycle_growth, *self._rows, self._by_degree, self._codegree),
-                max(self._codegree, 2),
-            ),
-            "4-clique": lambda: (
-                self._number(largest_clique_growth, *self._rows, self._by_degree, self._codegree),
-                max(self._codegree, 1),
-            ),
+            "3-star": lambda: (growth(largest_star_growth, 3), self._degrees.max(initial=0)),
+            "4-cycle": lambda: (growth(largest_cycle_growth, self._codegree), max(self._codegree, 2)),
+            "4-clique": lambda: (growth(largest_clique_growth, self._codegree), max(self._codegree, 1)),
             "edge-degrees": self._edge_degree_widths,
         }
         return (*(int(width) for width in widths[pattern]()), 1)

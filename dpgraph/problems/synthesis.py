@@ -68,22 +68,12 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
-    epsilon : float
-        epsilon > 0.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
     communities, resolution
         As for :func:`dpgraph.private_communities`.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
-    progress : bool, default False
-        Show a bar on stderr.
 
     Returns
     -------
@@ -91,12 +81,8 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        The input is no undirected graph.
-    InvalidParameterError
-        epsilon, delta, communities or resolution is out of range.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
 
     Notes
     -----

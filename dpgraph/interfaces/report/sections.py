@@ -62,8 +62,8 @@ def report(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, a table of edges, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    G, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`dpgraph.private_max_cut`.
     epsilon : float
         epsilon > 0, for the whole page. From 1 to 4 for a network of hundreds or thousands of vertices.
     delta : float, default 0.0
@@ -72,14 +72,6 @@ def report(  # noqa: PLR0913
         Also release two sides with many edges between them, for a fifth of epsilon.
     title : str
         Name of the graph; public.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited once, before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
-    progress : bool, default False
-        Show a bar on stderr.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def private_projector(  # noqa: PLR0913
     True
     """
     facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank)
-    found, report = _release(facts, lambda: read_symmetric(A), mechanism, certificate, accountant, rng)
+    found, report = _release(facts, lambda: read_symmetric(A), certificate, Asked(mechanism, accountant, rng))
     return PrivateSubspace(found.left, found.spectrum, *found.sines, report)
 
 
@@ -157,11 +157,10 @@ def private_eigenspace(  # noqa: PLR0913
     True
     """
     check_choice("which", which, ("largest", "smallest"))
-    facts, sign = (
-        matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, signed=True),
-        1 - 2 * (which != "largest"),
-    )
-    found, report = _release(facts, lambda: sign * read_symmetric(A), mechanism, certificate, accountant, rng)
+    facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, signed=True)
+    sign = 1 if which == "largest" else -1
+    asked = Asked(mechanism, accountant, rng)
+    found, report = _release(facts, lambda: sign * read_symmetric(A), certificate, asked)
     return PrivateSubspace(found.left, found.spectrum, *found.sines, report)
 
 
@@ -214,7 +213,7 @@ def private_low_rank(  # noqa: PLR0913
     True
     """
     facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, core=True)
-    found, report = _release(facts, lambda: read_symmetric(A), mechanism, certificate, accountant, rng)
+    found, report = _release(facts, lambda: read_symmetric(A), certificate, Asked(mechanism, accountant, rng))
     return PrivateLowRank(found.left, found.spectrum, *found.sines, report, found.core)
 
 
@@ -305,7 +304,7 @@ def private_singular_subspace(  # noqa: PLR0913
     if adjacency != "replace":
         raise InvalidParameterError("adjacency= is for private records; give max_norm= with it, or leave it out")
     facts = matrix_facts(A, rank, (sensitivity, epsilon, delta), max_rank, rectangular=True)
-    found, report = _release(facts, lambda: read_rectangular(A), mechanism, certificate, accountant, rng)
+    found, report = _release(facts, lambda: read_rectangular(A), certificate, Asked(mechanism, accountant, rng))
     return PrivateSingularSubspace(found.left, found.right, found.spectrum, *found.sines, report)
 
 
@@ -323,21 +322,16 @@ def _check_records_alone(sensitivity: float | None, mechanism: Any, certificate:
 
 
 def _release(
-    facts: MatrixFacts,
-    read: Callable[[], Any],
-    mechanism: Any,
-    certificate: Certificate,
-    accountant: PrivacyAccountant | None,
-    rng: int | np.random.Generator | None,
+    facts: MatrixFacts, read: Callable[[], Any], certificate: Certificate, asked: Asked
 ) -> tuple[Factors, PrivacyReport]:
     """The one door: what was released, and what it cost."""
     check_choice("certificate", certificate, CERTIFICATES)
     if certificate != Projector().certificate:
-        options = MATRICES.take(mechanism, Projector())[1]
+        options = MATRICES.take(asked.mechanism, Projector())[1]
         if not isinstance(options, Projector):
             raise InvalidParameterError(
                 f"certificate={certificate!r} is read by mechanism='coherence' only; leave it out, or use it"
             )
-        mechanism = Projector(certificate)
-    released = release(SUBSPACES, read, facts, Asked(mechanism, accountant, rng))
+        asked = asked._replace(mechanism=Projector(certificate))
+    released = release(SUBSPACES, read, facts, asked)
     return released.found, released.privacy

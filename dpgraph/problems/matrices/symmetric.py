@@ -44,12 +44,8 @@ def private_symmetric_matrix(  # noqa: PLR0913
     adjacency : str or Relation, optional
         What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
         an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
-    accountant : PrivacyAccountant, optional
-        Debited before `B` is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
-    progress : bool, default False
-        Show progress bars on stderr.
+    accountant, rng, progress
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------

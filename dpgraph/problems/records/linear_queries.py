@@ -22,6 +22,7 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import Released
 from dpgraph.privacy.guard import private_function
 from dpgraph.privacy.relation import RECORDS, Relation
 from dpgraph.problems.driver import Asked, Problem, Strategy, release
@@ -175,11 +176,10 @@ def private_linear_queries(  # noqa: PLR0913
         return as_histogram(x, shape)
 
     released = release(QUERIES, read, facts, Asked(encoding.name, accountant, rng))
-    noisy, std = released.found
-    answers, bound = _least_squares(matrix, encoding, noisy, std, sparse=sparse, records=records)
+    answers, bound = _least_squares(matrix, encoding, released.found, sparse, records)
     return PrivateAnswers(
         answers=answers,
-        standard_deviation=std * encoding.answer_scales,
+        standard_deviation=released.found.std * encoding.answer_scales,
         mechanism=released.mechanism,
         expected_rmse=encoding.expected_error(encoding.std(rates), bound),
         projected=bound is not None,
@@ -294,23 +294,15 @@ def _candidates(
 
 
 def _least_squares(
-    matrix: QueryMatrix,
-    encoding: Encoding,
-    released: FloatArray,
-    std: float,
-    *,
-    sparse: str | bool,
-    records: float | None,
+    matrix: QueryMatrix, encoding: Encoding, released: Released, sparse: str | bool, records: float | None
 ) -> tuple[FloatArray, float | None]:
     """Decoded answers, projected if wanted; the number of records (given, public or estimated) if they were."""
-    answers = encoding.answers(released, records)
+    answers = encoding.answers(released.value, records)
     if sparse is False or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
-    if records is None:
-        combination = encoding.counting
-        if combination is not None:
-            records = float(combination @ released) + _COUNT_MARGIN * encoding.deviation(combination, std)
-            records = max(records, 0.0)
+    if records is None and (combination := encoding.counting) is not None:
+        counted = float(combination @ released.value)
+        records = max(counted + _COUNT_MARGIN * encoding.deviation(combination, released.std), 0.0)
     if records is None:
         return answers, None
     space = matrix.row_space

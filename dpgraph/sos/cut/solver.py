@@ -241,8 +241,6 @@ def round_nodes(
             break
         if node.pins:
             pool.append(best_columns(objective, independent_signs(node.means(), count, rng), options.starts))
-        if (
-            len(node.pins) > 1 and not options.as_analysed
-        ):  # before that, the hyperplanes of the root are the node's own
+        if len(node.pins) > 1 and not options.as_analysed:  # before, the hyperplanes of the root are the node's own
             pool.append(hyperplane_rounding(objective, node.vectors(), options.rounds, rng, keep=options.starts))
     return np.hstack(pool)
