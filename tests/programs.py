@@ -1,8 +1,10 @@
 """Programs that tests start, in an environment of a few variables, so that no result depends on whose machine it is."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,24 @@ def started(*arguments: Any) -> "subprocess.Popen[str]":
 def dpgraph(*arguments: Any, **options: Any) -> "subprocess.CompletedProcess[str]":
     """Run the command line as a program; options as for :func:`python`."""
     return python("-m", "dpgraph", *arguments, **options)
+
+
+def forked(work: Callable[[], Any]) -> Any:
+    """What `work` returns in a forked child, or its error."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=_send, args=(work, there))
+    child.start()
+    assert here.poll(60), "the child hangs"
+    found = here.recv()
+    child.join()
+    return found
+
+
+def _send(work: Callable[[], Any], pipe: Any) -> None:
+    try:
+        pipe.send(work())
+    except Exception as error:
+        pipe.send(error)
 
 
 def benchmark(name: str) -> Any:

@@ -9,10 +9,6 @@ import dpgraph
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.releases.totals import release_weight
-from tests.calls import edge_call
-from tests.privacy.attack import planted
 
 
 def exact_product(A, X):
@@ -52,23 +48,3 @@ def test_the_noisy_power_method_pays_for_the_rounding_of_its_products(monkeypatc
     for error, charged, bound in paid:
         assert 0 < error < 1e-8 * bound
         assert charged == pytest.approx(2 * error, rel=1e-3, abs=1e-15 * bound)
-
-
-def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_weight_has(monkeypatch):
-    """A relation may halve a weight; rounded half to even, 0.5 and 1.5 steps were 2 steps apart."""
-    graph = open_graph(np.zeros((2, 2)), max_weight=1 - 2.0**-20).read()  # an odd number of steps
-    seen = []
-    noise = noise_source(0)
-    monkeypatch.setattr(noise, "laplace_on_grid", lambda values, unit, scale: seen.append(values[0] / unit) or values)
-    largest = graph.max_weight / graph.weight_unit
-    for value in np.arange(0.0, 4.0, 0.25):
-        for moved in (0.0, largest):
-            call = edge_call(1.0, noise)
-            release_weight("a weight", (value + moved) * graph.weight_unit, graph, call)
-        assert seen[-1] - seen[-2] <= largest
-
-
-def test_mutant_half_to_even_is_found(monkeypatch):
-    planted.half_to_even(monkeypatch)
-    with pytest.raises(AssertionError):
-        test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_weight_has(monkeypatch)

@@ -109,25 +109,25 @@ class RecordingSource(NoiseSource):
 
     def door(self, kind: str, exact: Any, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
         """Release by a primitive whose own draws are internal."""
-        outer, self._inside = self._inside, True
-        try:
-            output = primitive()
-        finally:
-            self._inside = outer
-        return output if outer else self.release(kind, exact, scale, output)
+        output, inside = self._internally(primitive)
+        return output if inside else self.release(kind, exact, scale, output)
 
     def noise_from(self, kind: str, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
         """Noise that still has to be added to an exact value."""
-        outer, self._inside = self._inside, True
-        try:
-            draws = primitive()
-        finally:
-            self._inside = outer
-        if outer:
+        draws, inside = self._internally(primitive)
+        if inside:
             return draws
         token = draws.view(Noise)
         token.source, token.scale, token.kind = self, scale, kind
         return token
+
+    def _internally(self, primitive: Callable[[], np.ndarray]) -> tuple[np.ndarray, bool]:
+        """What it draws, and whether it is a part of another primitive or door."""
+        outer, self._inside = self._inside, True
+        try:
+            return primitive(), outer
+        finally:
+            self._inside = outer
 
     def gaussian(self, shape: Any, scale: float) -> np.ndarray:
         primitive = super().gaussian
@@ -161,6 +161,10 @@ class RecordingSource(NoiseSource):
 
     def flipped_pairs(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:
         assert exponent >= flip_exponent(1 / self.lines[-1].scale), "fewer answers are false than the ledger says"
+        return self.answers(pairs, shares, count, exponent)
+
+    def answers(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:
+        """Randomised response, whatever the exponent is."""
         exact, answers, apart = np.zeros(count), np.zeros(count), self._apart()
         exact[pairs] = shares
 

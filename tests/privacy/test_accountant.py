@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import copy
 import math
-import multiprocessing
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from dpgraph.privacy.open_blocks import ambient_accountant
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from tests.about import each
+from tests.programs import forked
 
 EDGE = Edge()
 
@@ -353,36 +353,18 @@ def test_a_budget_cannot_be_duplicated(duplicate):
         duplicate(PrivacyAccountant(epsilon=1.0, delta=1e-6))
 
 
-def _spend_in_child(accountant, queue):
-    try:
-        call(0.1, accountant=accountant)
-        queue.put("spent")
-    except BudgetExceededError as error:
-        queue.put(str(error))
-
-
-def _outcome_in_fork(target, *args):
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=target, args=(*args, queue))
-    child.start()
-    outcome = queue.get(timeout=60)
-    child.join()
-    return outcome
-
-
 def test_a_forked_child_may_not_spend_the_parents_budget():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
-    assert "forked" in _outcome_in_fork(_spend_in_child, accountant)
+    assert "forked" in str(forked(lambda: call(0.1, accountant=accountant)))
     with accountant:
-        assert "forked" in _outcome_in_fork(_spend_in_child, None)
+        assert "forked" in str(forked(lambda: call(0.1)))
     assert accountant.spent == (0.0, 0.0)
 
 
 def test_a_child_forked_while_the_budget_is_being_charged_is_refused_and_does_not_hang():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with accountant._lock:
-        assert "forked" in _outcome_in_fork(_spend_in_child, accountant)
+        assert "forked" in str(forked(lambda: call(0.1, accountant=accountant)))
 
 
 def test_the_text_form_shows_the_budget_and_nothing_of_the_data():

@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import multiprocessing
 import pickle
 import secrets
 import struct
@@ -16,6 +15,7 @@ from dpgraph.exceptions import InvalidGraphError
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.noise import _AT_ONCE, noise_source
 from tests.about import each
+from tests.programs import forked
 
 #: Every statistical test below fails a correct sampler with at most this probability; seeded ones never change.
 REJECT = 1e-7
@@ -123,26 +123,17 @@ def test_a_source_cannot_be_duplicated(duplicate, rng):
         duplicate(noise_source(rng))
 
 
-def _draw(source, queue):
-    values = np.zeros(4)
-    laplace = source.laplace_on_grid(values, 1.0, 1e6)
-    queue.put((source.gaussian(4, 1.0), source.scalars(values, 1.0, 1e6), laplace))
-
-
 def test_no_two_processes_draw_the_same_noise():
-    context = multiprocessing.get_context("fork")
-    source, queue = noise_source(None), context.Queue()
+    source, values = noise_source(None), np.zeros(4)
     source.gaussian(1, 1.0)
     source.expect_laplace(50, 1.0, 1e6)
     source.laplace_on_grid(np.zeros(1), 1.0, 1e6)
-    children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
-    for child in children:
-        child.start()
-    draws = [queue.get(timeout=60) for _ in children]
-    for child in children:
-        child.join()
-    _draw(source, queue)
-    draws.append(queue.get(timeout=60))
+
+    def draw():
+        laplace = source.laplace_on_grid(values, 1.0, 1e6)
+        return source.gaussian(4, 1.0), source.scalars(values, 1.0, 1e6), laplace
+
+    draws = [*(forked(draw) for _ in range(3)), draw()]
     for kind in zip(*draws, strict=True):
         assert len({tuple(values) for values in kind}) == len(draws)
 

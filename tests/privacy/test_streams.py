@@ -2,7 +2,6 @@
 
 import copy
 import json
-import multiprocessing
 import pickle
 import random
 import subprocess
@@ -24,6 +23,7 @@ from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy import streams
 from dpgraph.privacy.noise import noise_source
 from dpgraph.sklearn import PrivatePCA
+from tests.programs import forked
 
 G = nx.path_graph(5)
 X = np.zeros((20, 3))
@@ -154,23 +154,15 @@ for rng in (5, np.random.default_rng(5), 6):
         degrees(FileAccountant(path), 6)
 
 
-def _in_child(accountant, generator, queue):
-    try:
-        generator.normal(size=3)
-        queue.put(str(degrees(accountant, generator)))
-    except InvalidParameterError as error:
-        queue.put(str(error))
-
-
 def test_a_forked_child_has_a_copy_of_the_generator(tmp_path):
     accountant, generator = FileAccountant(tmp_path / "budget.db", epsilon=9.0), default(5)
     degrees(accountant, generator)
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=_in_child, args=(accountant, generator, queue))
-    child.start()
-    assert "copy of this generator" in queue.get(timeout=60)
-    child.join()
+
+    def later():
+        generator.normal(size=3)
+        return degrees(accountant, generator)
+
+    assert "copy of this generator" in str(forked(later))
 
 
 @pytest.mark.parametrize("make", [lambda: np.random.RandomState(5), lambda: default(5)])

@@ -15,6 +15,7 @@ from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHal
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.projections import Box
+from tests import memory
 from tests.about import each
 from tests.privacy.registry import ENTRIES, of_each_strategy, public_private_functions
 
@@ -129,29 +130,21 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_debit(name, case, m
     accountant = PrivacyAccountant(epsilon=100.0, delta=0.1)
     if name != "private_symmetric_matrix":
         options = {"delta": 1e-6} | options
-    tracemalloc.start()
-    try:
-        with pytest.raises(InvalidParameterError, match=r"DPGRAPH_MEMORY|fit into memory|supported"):
-            FUNCTIONS[name](*arguments, **{"epsilon": 1.0, "accountant": accountant} | options)
-        assert tracemalloc.get_traced_memory()[1] < 2**26
-    finally:
-        tracemalloc.stop()
+    refused = pytest.raises(InvalidParameterError, match=r"DPGRAPH_MEMORY|fit into memory|supported")
+    with memory.less_than(2**26), refused:
+        FUNCTIONS[name](*arguments, **{"epsilon": 1.0, "accountant": accountant} | options)
     assert accountant.spent == PrivacyAccountant(epsilon=100.0, delta=0.1).spent
 
 
 @pytest.mark.parametrize("kind", ["max-k-cut", "coloring", "unique-games", "relations"])
 def test_tables_that_do_not_fit_into_memory_are_refused_before_they_are_made(kind, monkeypatch):
     monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
-    tracemalloc.start()
-    try:
+    with memory.less_than(2**26):
         for labels in (100_000, 6_000):
             with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
                 dpgraph.TwoCSP.from_networkx(nx.path_graph(3), kind, labels)
         with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
             dpgraph.datasets.planted_csp(100, 10, 10_000, 0.8)
-        assert tracemalloc.get_traced_memory()[1] < 2**26
-    finally:
-        tracemalloc.stop()
 
 
 #: Sizes that options of the command line announce.
@@ -173,12 +166,8 @@ def test_a_size_that_an_option_announces_is_refused_in_little_memory(line, monke
     (table := tmp_path / "t.csv").write_text("a,b\n0,1\n")
     accountant = dpgraph.FileAccountant(tmp_path / "budget.db", epsilon=1.0, delta=1e-3)
     words = [word.format(graph=graph, table=table) for word in line.split()]
-    tracemalloc.start()
-    try:
+    with memory.less_than(2**27):
         status = main(["--budget", str(tmp_path / "budget.db"), *words, "--epsilon", "1", "--delta", "1e-6"])
-        assert tracemalloc.get_traced_memory()[1] < 2**27
-    finally:
-        tracemalloc.stop()
     assert (status, ANNOUNCED[line] in capsys.readouterr().err, accountant.spent.epsilon) == (2, True, 0)
 
 
@@ -271,12 +260,8 @@ def test_a_private_number_of_records_never_decides(monkeypatch):
 
 def test_marginals_of_sparse_records_take_memory_by_the_columns():
     data = sparse.coo_array(([1.0], ([0], [5])), shape=(100_000, 200))  # 160 MB as integers
-    tracemalloc.start()
-    try:
+    with memory.less_than(2**26):
         found = dpgraph.private_marginals(data, 1, epsilon=1e6, rng=0)
-        assert tracemalloc.get_traced_memory()[1] < 2**26
-    finally:
-        tracemalloc.stop()
     assert found.count == 100_000
     assert found.table([5])[1] == pytest.approx(1.0, abs=0.1)
 

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import random
-import tracemalloc
 import zipfile
 from functools import partial
 
@@ -18,6 +17,7 @@ from dpgraph.datasets import read_csp, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
 from dpgraph.interfaces.cli import main
 from dpgraph.results.files import load_result, save_result
+from tests import memory
 
 #: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
 ENOUGH = 400 * 2**20
@@ -100,17 +100,6 @@ def test_a_result_whose_checksums_are_right_loads_or_is_refused(saved, times, tm
                 continue
 
 
-def peak_of(refused, error, match):
-    """Bytes that are taken until a call is refused."""
-    tracemalloc.start()
-    try:
-        with pytest.raises(error, match=match):
-            refused()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def npy_header(shape):
     buffer = io.BytesIO()
     np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
@@ -144,7 +133,8 @@ BOMBS = {
 def test_a_result_that_announces_or_unpacks_to_too_much_is_refused_in_little_memory(bomb, saved, tmp_path):
     path, (_, content) = tmp_path / "result.npz", saved[0]
     write_result(path, content, **BOMBS[bomb])
-    assert peak_of(lambda: load_result(path), InvalidParameterError, r"result\.npz") < ENOUGH
+    with memory.less_than(ENOUGH), pytest.raises(InvalidParameterError, match=r"result\.npz"):
+        load_result(path)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -179,7 +169,8 @@ def test_a_file_that_announces_more_than_it_holds_is_refused_in_little_memory(na
     text, read = HEADERS[name]
     path = tmp_path / (name + ".gz" * packed)
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-    assert peak_of(lambda: read(path), DatasetError, "announces more") < 2**24
+    with memory.less_than(2**24), pytest.raises(DatasetError, match="announces more"):
+        read(path)
 
 
 @pytest.mark.parametrize("command", ["covariance", "marginals"])

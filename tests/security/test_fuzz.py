@@ -6,7 +6,6 @@ import io
 import itertools
 import re
 import tarfile
-import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import dpgraph
 from dpgraph.datasets import load, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError
 from dpgraph.inputs.graphs import open_graph
+from tests import memory
 from tests.about import each
 
 VALID = [
@@ -103,15 +103,6 @@ def test_any_array_is_read_or_refused(rows, columns, dtype, random):
         assert graph.adjacency.shape == (rows, rows)
 
 
-def peak_of(call):
-    """Outcome of a call, and the most memory (bytes) that it held at one time."""
-    tracemalloc.start()
-    try:
-        return call(), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def refusal(path, **options):
     with pytest.raises(DatasetError) as caught:
         read_edgelist(path, **options)
@@ -123,9 +114,8 @@ def test_a_decompression_bomb_is_refused_in_bounded_memory(tmp_path):
     with gzip.open(bomb, "wb") as stream:
         for _ in range(300):
             stream.write(b"1 2\n" * 2**18)  # 300 MiB in 300 KiB
-    message, peak = peak_of(lambda: refusal(bomb))
-    assert "DPGRAPH_MAX_BYTES" in message
-    assert peak < 3 * 64 * 2**20
+    with memory.less_than(3 * 64 * 2**20):
+        assert "DPGRAPH_MAX_BYTES" in refusal(bomb)
 
 
 @each("packed", [False, True], parts=2)

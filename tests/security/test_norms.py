@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.releases.eigenspaces import stability_test
 from dpgraph.releases.eigenspaces.spectrum import LARGEST_NORM, bounded
 from dpgraph.sos.definiteness import sparse_semidefinite
+from tests import memory
 
 BUDGET = {"sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6, "rng": 0}
 #: Of the largest singular value, up to the largest entry that is read.
@@ -96,9 +96,5 @@ def test_a_proof_that_would_be_given_up_copies_nothing():
     steps = np.concatenate([np.arange(-reach, 0), np.arange(1, reach + 1)])
     columns = np.sort((np.arange(n)[:, None] + steps) % n, axis=1).ravel().astype(np.int32)
     M = sparse.csr_array((np.ones(columns.size), columns, np.arange(n + 1) * 2 * reach), shape=(n, n))
-    tracemalloc.start()
-    try:
+    with memory.less_than(2**20):
         assert sparse_semidefinite(M, np.full(n, 2.0 * reach)) is None
-        assert tracemalloc.get_traced_memory()[1] < 2**20
-    finally:
-        tracemalloc.stop()

@@ -1,6 +1,5 @@
 """Large and degenerate graphs: cuts and halves whose optimum is known are found, and proven, in seconds."""
 
-import itertools
 import math
 import time
 from fractions import Fraction
@@ -13,6 +12,7 @@ from dpgraph import max_bisection, max_cut
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.sos.reduction import reduce_low_degree
+from tests.sos.brute_force import exact_best_cut
 
 #: Processor seconds; a few times what is needed.
 QUICK, SLOW = 10.0, 60.0
@@ -110,20 +110,12 @@ WEIGHTS = {
 }
 
 
-def best_cut(graph):
-    """Largest value of a cut, in rational numbers."""
-    upper = sparse.triu(graph, 1).tocoo()
-    edges = [(int(i), int(j), Fraction(float(w))) for i, j, w in zip(*upper.coords, upper.data, strict=True)]
-    sides = itertools.product([0, 1], repeat=graph.shape[0] - 1)
-    return max(sum((w for i, j, w in edges if (0, *x)[i] != (0, *x)[j]), Fraction()) for x in sides)
-
-
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_bounds_hold_after_elimination(weights):
     rng = np.random.default_rng(0)
     for _ in range(12):
         graph = random_graph(rng, 9, weights(rng))
-        best = best_cut(graph)
+        best = exact_best_cut(graph.toarray())
         whole = SparseObjective(graph)
         core, kept, lift = whole.reduced(most=2)
         for x in rng.choice([-1.0, 1.0], (4, kept.size)):

@@ -11,8 +11,19 @@ def all_cuts(n):
 
 
 def exact_values(W, cuts):
-    edges = [(u, v, Fraction(W[u, v])) for u, v in np.argwhere(np.triu(W))]
+    edges = [(u, v, Fraction(float(W[u, v]))) for u, v in np.argwhere(np.triu(W))]
     return np.array([sum((w for u, v, w in edges if cut[u] != cut[v]), Fraction(0)) for cut in cuts])
+
+
+def exact_best_cut(W, imbalance=None):
+    """Largest value of a cut whose sides differ by so much at most, or of any."""
+    cuts = all_cuts(len(W))
+    return max(exact_values(W, cuts if imbalance is None else cuts[abs(cuts.sum(axis=1)) <= imbalance]))
+
+
+def best_value(objective):
+    """Largest value of a cut, in floating point."""
+    return float(objective.values(all_cuts(objective.n_vertices).T.astype(float)).max())
 
 
 def exact_best(made):

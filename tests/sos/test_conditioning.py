@@ -1,7 +1,5 @@
 """Correlations are those of the definition; pinned searches bound every cut."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,18 +10,13 @@ from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import independent_signs
 from dpgraph.sos.seed_search import SolverOptions
+from tests.sos.brute_force import best_value
 
 
 def signed_objective(n, seed, density=0.6):
     rng = np.random.default_rng(seed)
     M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < density), 1)
     return SparseObjective(sparse.csr_array(M + M.T))
-
-
-def best_value(objective):
-    n = objective.n_vertices
-    cuts = np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)]).T
-    return float(objective.values(cuts).max())
 
 
 def search(objective, *, seeds, beam=2, target=0.0, lower_bound=-np.inf):

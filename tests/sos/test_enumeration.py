@@ -11,17 +11,7 @@ from dpgraph import TwoCSP, max_bisection, max_cut
 from dpgraph.sos import enumeration
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.seed_search import SolverOptions
-
-
-def largest(M, imbalance):
-    n = len(M)
-    exact = [[Fraction(x) for x in row] for row in M.tolist()]
-    cuts = [(1, *rest) for rest in itertools.product((1, -1), repeat=n - 1)]
-    return max(
-        sum(exact[i][j] for i in range(n) for j in range(i) if x[i] != x[j])
-        for x in cuts
-        if imbalance is None or abs(sum(x)) <= imbalance
-    )
+from tests.sos.brute_force import exact_best_cut
 
 
 def test_listed_cuts_are_the_largest_and_optimal(monkeypatch):
@@ -34,10 +24,10 @@ def test_listed_cuts_are_the_largest_and_optimal(monkeypatch):
         M = M + M.T
         for search in ("beam", "optimal"):
             cut = max_cut(M, search=search)
-            assert (cut.value, cut.status) == (float(largest(M, None)), "optimal")
-            assert largest(M, None) <= Fraction(cut.upper_bound) <= Fraction(math.nextafter(cut.value, math.inf))
+            assert (cut.value, cut.status) == (float(exact_best_cut(M)), "optimal")
+            assert exact_best_cut(M) <= Fraction(cut.upper_bound) <= Fraction(math.nextafter(cut.value, math.inf))
         half = max_bisection(M)
-        assert (half.value, half.status) == (float(largest(M, n % 2)), "optimal")
+        assert (half.value, half.status) == (float(exact_best_cut(M, n % 2)), "optimal")
 
 
 def test_what_is_optimal_does_not_depend_on_the_size_of_the_bound():

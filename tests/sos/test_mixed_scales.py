@@ -16,6 +16,7 @@ from dpgraph.sos.cut.objective import (
     SparseObjective,
     penalise_imbalance,
 )
+from tests.sos.brute_force import exact_best_cut, exact_values
 
 
 def signed_graph(seed, n=None):
@@ -40,20 +41,13 @@ def huge_weights(seed):
     return W + W.T
 
 
-def exact_value(W, signs):
-    return sum((Fraction(W[u, v]) for u, v in zip(*np.nonzero(np.triu(W)), strict=True) if signs[u] != signs[v]),
-               Fraction(0))  # fmt: skip
-
-
-def exact_optimum(W, imbalance=None):
-    cuts = ((1, *rest) for rest in itertools.product((1, -1), repeat=len(W) - 1))
-    return max(exact_value(W, x) for x in cuts if imbalance is None or abs(sum(x)) <= imbalance)
+def value_of(result, W):
+    return exact_values(W, [[v in result.partition[0] for v in range(len(W))]])[0]
 
 
 def judge(result, W, optimum):
     """Bounds are not below the optimum, the value is that of the cut, and what is called optimal is."""
-    signs = [1 if v in result.partition[0] else -1 for v in range(len(W))]
-    value = exact_value(W, signs)
+    value = value_of(result, W)
     assert Fraction(result.upper_bound) >= optimum
     assert all(Fraction(entry.upper_bound) >= optimum for entry in result.trace)
     assert result.value == float(value)
@@ -65,7 +59,7 @@ def test_the_bound_of_four_vertices_with_one_huge_negative_weight():
     W[0, 1] = W[0, 2] = W[0, 3] = W[1, 2] = 1.0
     W[2, 3], W[1, 3] = 0.3, -1e8
     W = W + W.T
-    judge(max_cut(W, seeds=3, rng=0), W, exact_optimum(W))
+    judge(max_cut(W, seeds=3, rng=0), W, exact_best_cut(W))
 
 
 def test_a_bisection_is_called_optimal_only_where_none_is_better_beside_a_huge_positive_weight():
@@ -73,9 +67,8 @@ def test_a_bisection_is_called_optimal_only_where_none_is_better_beside_a_huge_p
     for seed in (276, 480):
         W = huge_weights(seed)
         result = max_bisection(W, seeds=2, rounds=4, starts=2, rng=seed)
-        signs = [1 if v in result.partition[0] else -1 for v in range(len(W))]
-        assert Fraction(result.upper_bound) >= exact_optimum(W, imbalance=0)
-        assert result.status == "bounded" or exact_value(W, signs) == exact_optimum(W, imbalance=0)
+        assert Fraction(result.upper_bound) >= exact_best_cut(W, imbalance=0)
+        assert result.status == "bounded" or value_of(result, W) == exact_best_cut(W, imbalance=0)
     assert max_cut(np.array([[0.0, 0.3], [0.3, 0.0]]), rng=0).status == "optimal"
     path = nx.path_graph(30)
     nx.set_edge_attributes(path, {edge: 0.1 + i / 7 for i, edge in enumerate(path.edges)}, "weight")

@@ -1,6 +1,5 @@
 """The max-cut solver on every kind of objective."""
 
-import itertools
 import time
 from dataclasses import replace
 
@@ -14,12 +13,7 @@ from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseO
 from dpgraph.sos.cut.solver import close_gap, solve_max_cut
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.threads import within
-
-
-def best_value(objective):
-    n = objective.n_vertices
-    cuts = np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)]).T
-    return float(objective.values(cuts).max())
+from tests.sos.brute_force import best_value
 
 
 def random_objective(kind, seed):

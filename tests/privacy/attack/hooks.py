@@ -35,7 +35,6 @@ import pytest
 
 from dpgraph.linalg import eigen
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
-from dpgraph.privacy.noise import NoiseSource
 from tests.privacy import replay
 from tests.privacy.attack import laws
 from tests.privacy.replay import RecordingSource, Release, last_hull, open_doors
@@ -247,17 +246,9 @@ class AttackSource(RecordingSource):
         )
 
     def flipped_pairs(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:
-        exact, answers = np.zeros(count), np.zeros(count)
-        exact[pairs] = shares
-        apart = self._apart()
-
-        def primitive() -> np.ndarray:
-            answers[NoiseSource.flipped_pairs(apart, pairs, shares, count, exponent)] = 1.0
-            return answers
-
-        bits = self.door("randomized response", exact, self.lines[-1].scale, primitive)
+        released = self.answers(pairs, shares, count, exponent)
         self.releases[-1].exponent = exponent  # type: ignore[attr-defined]
-        return np.flatnonzero(bits)
+        return released
 
 
 def open_taps(patch: pytest.MonkeyPatch) -> None:
