@@ -28,7 +28,7 @@ import math
 from functools import cached_property
 
 import numpy as np
-import scipy
+import scipy.optimize
 
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.typing import FloatArray

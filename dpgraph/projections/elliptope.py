@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
+import scipy.optimize
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 

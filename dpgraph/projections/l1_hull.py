@@ -10,7 +10,7 @@ The nearest point of a polytope to y is y plus the shortest vector in the hull o
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
+import scipy.optimize
 from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
+import scipy.optimize
 from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative, check_positive

@@ -23,6 +23,8 @@ INSIDE_LIBRARIES = ("__mp_main__",)
 QUICK = (
     "private_degrees, mechanism=gaussian",
     "private_max_cut, mechanism=coherence, on_halt=fallback",
+    "private_degree_distribution",
+    "private_linear_queries, mechanism=k-norm",
     "private_communities, communities=auto",  # a released number chooses the strategy
 )
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable
+from importlib import import_module
 from typing import Literal, cast
 
 import numpy as np
@@ -155,6 +156,7 @@ def private_degree_distribution(  # noqa: PLR0913
     check_optional_delta(delta)
     check_choice("adjacency", adjacency, GRAPHS)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    import_module("scipy.optimize")  # nothing is imported after the debit
     call = open_call(epsilon=epsilon, accountant=accountant, relation=GRAPHS[adjacency], noise=rng)
     n = source.n_vertices
     if adjacency == "node":

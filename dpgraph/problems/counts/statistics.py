@@ -1,5 +1,6 @@
 """Private numbers that one edge changes by at most one."""
 
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -78,6 +79,8 @@ def private_statistic(  # noqa: PLR0913
     epsilon = check_epsilon(epsilon)
     check_optional_delta(delta)
     source = open_graph(G, symmetrize=symmetrize)
+    if statistic == "degeneracy":
+        import_module("igraph")  # nothing is imported after the debit
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     released = release_statistic(source.read(), statistic, call)
     low, high = STATISTICS[statistic].limits(source.n_vertices)

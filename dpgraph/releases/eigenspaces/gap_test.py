@@ -8,7 +8,7 @@ exp(slack of the log-coherence) / mu_projector is smallest: a function of releas
 import math
 
 import numpy as np
-import scipy
+import scipy.optimize
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.privacy.call import Call, Measurement
