@@ -51,7 +51,7 @@ def label_losses(graph: sparse.csr_array, seed: int) -> list[float]:
 def halves_losses(graph: sparse.csr_array, seed: int) -> list[float]:
     """Lost by halves, whose imbalance has a price that is not counted here."""
     objective, rng, losses = SparseObjective(graph), np.random.default_rng(seed), []
-    penalised = penalise_imbalance(objective, PRICE * float(objective.row_norms().mean()))
+    penalised = penalise_imbalance(objective, PRICE * float(objective.row_norms.mean()))
     root = solve_low_rank(penalised, rng, tol=TOLERANCE)
     for seeds in SEEDS:
         options = SolverOptions(seeds=seeds, **SEARCH)

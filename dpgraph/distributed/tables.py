@@ -109,12 +109,12 @@ class EdgeTable:
 
     def _sorted(self, weight: str | None, grid: WeightGrid, directed: bool) -> Blocks:
         client, n, delayed = _client(), len(self.nodes), require("dask").delayed
-        pieces = [piece for _, piece in self._pieces([self.source, self.target, *([] if weight is None else [weight])])]
+        pieces = [piece for _, piece in self._pieces(weight)]
         threads = client.nthreads()
         least = min(2 * sum(threads.values()), n)  # public, as the number of blocks may not be
         blocks = min(max(2, len(pieces), least), n)
         edges = Edges(n, self.source, self.target, weight, directed, blocks, min(len(threads), blocks))
-        labels = None if self.numbered else self._labels()
+        labels = self._labels()
         arcs = [delayed(edges.arcs, pure=False, nout=edges.groups)(piece, labels) for piece in pieces]
         built: list[Any] = [None] * blocks
         for group, home in zip(range(edges.groups), threads, strict=False):
@@ -132,8 +132,7 @@ class EdgeTable:
         A row needs two declared vertices and, in the column `weight` if it is given, a finite nonnegative number.
         """
         self.check_columns(weight)
-        columns = [self.source, self.target, *([] if weight is None else [weight])]
-        names, found = self._faults(weight, self._pieces(columns))
+        names, found = self._faults(weight)
         total = sum(faults for _, faults, _ in found)
         if not total:
             return None
@@ -143,22 +142,21 @@ class EdgeTable:
 
     def summary(self) -> EdgeSummary:
         """Rows, kept and dropped ones: **exact, for the owner of the table only**."""
-        _, found = self._faults(None, self._pieces([self.source, self.target], cleaned=False))
+        _, found = self._faults(None, cleaned=False)
         rows, dropped = (sum(counts[k] for counts in found) for k in (0, 1))
         return EdgeSummary(vertices=len(self.nodes), rows=rows, kept=rows - dropped, dropped=dropped)
 
-    def _faults(self, weight: str | None, pieces: list[tuple[str, Any]]) -> tuple[list[str], Any]:
+    def _faults(self, weight: str | None, *, cleaned: bool = True) -> tuple[list[str], Any]:
         """The names of the pieces, and numbers of rows and of malformed ones, and the first of these, in each."""
-        delayed, client = require("dask").delayed, _client()
-        edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False)
-        labels = None if self.numbered else self._labels()
+        delayed, client, pieces = require("dask").delayed, _client(), self._pieces(weight, cleaned=cleaned)
+        edges, labels = Edges(len(self.nodes), self.source, self.target, weight, directed=False), self._labels()
         tasks = client.compute([delayed(edges.faults, pure=False)(piece, labels) for _, piece in pieces])
         names = [name for name, _ in pieces]
         return names, _wait(client, tasks, "rows are checked", len(set(names)), gather=True)
 
     def _labels(self) -> Any:
-        """The vertices as an index of pandas on the workers."""
-        return require("dask").delayed(self._names(), pure=False)
+        """The vertices as an index of pandas on the workers; None for numbers."""
+        return None if self.numbered else require("dask").delayed(self._names(), pure=False)
 
     def _names(self) -> Any:
         names = require("pandas").Index([self.rules(node) for node in self.nodes])
@@ -167,13 +165,13 @@ class EdgeTable:
         large = names.dtype.kind in "iu" and max(-int(names.min()), int(names.max())) >= 2**53
         return names.astype(str).rename(DIGITS) if large else names  # doubles do not tell them apart
 
-    def _pieces(self, columns: list[str], *, cleaned: bool = True) -> list[tuple[str, Any]]:
+    def _pieces(self, weight: str | None, *, cleaned: bool = True) -> list[tuple[str, Any]]:
         """Tasks that read a piece each, and what an error calls it; `cleaned` without rows that are to be dropped."""
-        pieces = self._read_pieces(columns)
+        pieces = self._read_pieces([self.source, self.target, *([] if weight is None else [weight])])
         if self.rules == PLAIN:
             return pieces
         edges = Edges(len(self.nodes), self.source, self.target, None, directed=False)
-        labels, clean = None if self.numbered else self._labels(), require("dask").delayed(_cleaned, pure=False)
+        labels, clean = self._labels(), require("dask").delayed(_cleaned, pure=False)
         drop = cleaned and self.rules.unknown == "drop"
         return [(name, clean(piece, edges, labels, self.rules, drop)) for name, piece in pieces]
 

@@ -93,7 +93,7 @@ class NoisyMaximum:
         """Take note that so many scores come next."""
         self.noise.expect_laplace(count, self.step, self.scale)
 
-    def choose(self, scores: FloatArray, *, public: FloatArray) -> IntArray:
+    def choose(self, scores: FloatArray, *, public: FloatArray | None = None) -> IntArray:
         """Column of the largest of private `scores` plus what is `public` plus noise, for each row."""
         return self.noise.noisy_argmax(scores, self.step, self.scale, public=public)
 

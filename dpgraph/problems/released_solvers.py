@@ -49,7 +49,7 @@ def cut_matrix(
     if not balanced:
         solution = _solve(objective, how, rng, degree)
         return Cut(np.asarray(solution.labels, dtype=np.int8), float(solution.upper_bound))
-    price = _PRICE * float(objective.row_norms().mean())
+    price = _PRICE * float(objective.row_norms.mean())
     solution = _solve(penalise_imbalance(objective, price), how, rng, degree)
     # Halves of an odd number of vertices pay for an imbalance of 1, which the bound gets back.
     bound = float(solution.upper_bound) + price * (objective.n_vertices % 2)
@@ -89,7 +89,7 @@ def cut_answers(flipped: FlippedGraph, rng: np.random.Generator, *, balanced: bo
         return solve_max_cut(objective, SOLVER, rng)
     # A multiple of 11' is the same for all halves.
     base, n = objective.base, objective.n_vertices
-    price = _PRICE_OF_ANSWERS * float(base.row_norms().mean())
+    price = _PRICE_OF_ANSWERS * float(base.row_norms.mean())
     solution = solve_max_cut(penalise_imbalance(base, price), SOLVER, rng)
     signs = np.where(solution.labels == 1, -1.0, 1.0)
     halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]

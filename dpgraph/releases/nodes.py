@@ -110,7 +110,7 @@ def _chosen(flows: Sequence[int], limits: Sequence[int], prices: Sequence[float]
     unit = 2.0**-bits
     maximum = call.noisy_maximum("limit on the edges of a vertex", max(nodes.choice(), 2 * unit), unit)
     private = -np.array([scores], dtype=np.float64) * unit
-    return int(maximum.choose(private, public=np.zeros_like(private))[0])
+    return int(maximum.choose(private)[0])
 
 
 def _floor(numerator: int, denominator: int, bits: int) -> int:

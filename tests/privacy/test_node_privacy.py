@@ -168,10 +168,9 @@ class Maximum:
         return cls
 
     @classmethod
-    def choose(cls, scores, public):
+    def choose(cls, scores):
         cls.found.append(scores[0])
         assert np.array_equal(scores * 2.0**20, np.rint(scores * 2.0**20))
-        assert not public.any()
         return np.argmax(scores, axis=1)
 
 

@@ -48,8 +48,8 @@ def test_sparse_and_factored_objectives_agree_with_dense_ones():
         assert other.constant == pytest.approx(dense.constant)
         np.testing.assert_allclose(other.values(X), dense.values(X))
         np.testing.assert_allclose(other.multiply(X), dense.multiply(X), atol=1e-12)
-        np.testing.assert_allclose(other.row_norms(), dense.row_norms())
-        assert np.all(other.absolute_row_sums() >= dense.absolute_row_sums() - 1e-12)
+        np.testing.assert_allclose(other.row_norms, dense.row_norms)
+        assert np.all(other.absolute_row_sums >= dense.absolute_row_sums - 1e-12)
 
 
 def test_the_gain_of_a_sweep_is_the_growth_of_the_relaxation_and_never_negative():

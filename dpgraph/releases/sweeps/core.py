@@ -140,8 +140,7 @@ def release_one_sided_sweep(
             new = response.answer(block, found / deviations[block, None], X)
         else:
             private = score_units(scores.counts(block, X), scores.relation, unit) * unit
-            chosen = maximum.choose(np.asarray(private, dtype=np.float64), public=np.zeros(private.shape))
-            new = np.eye(oracle.columns)[chosen]
+            new = np.eye(oracle.columns)[maximum.choose(np.asarray(private, dtype=np.float64))]
         X[block], something = new, True
     return X, means
 

@@ -69,7 +69,7 @@ class MetricBound:
 
 def start(objective: DenseObjective) -> MetricBound:
     """Nothing known but the sum of the positive weights."""
-    n, dominant = objective.n_vertices, 0.25 * objective.absolute_row_sums()
+    n, dominant = objective.n_vertices, 0.25 * objective.absolute_row_sums
     none = np.zeros((0, _LONGEST), dtype=np.int64)
     return MetricBound(objective, math.inf, np.eye(n), dominant, none, np.zeros(0), np.arange(n), np.ones(n))
 

@@ -44,6 +44,7 @@ class CutObjective(ABC):
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
 
+    @property
     @abstractmethod
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M, shape (n,): zero exactly at isolated vertices."""
@@ -108,9 +109,10 @@ class CutObjective(ABC):
         most = min(math.isqrt(2 * n) + 1, max(32, _MOST_COORDINATES // n))
         return min(most, max(32, math.ceil(1.6 * n ** (1 / 3)))), most
 
+    @cached_property
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M, or an upper bound on them."""
-        return np.asarray(np.sqrt(self.n_vertices) * self.row_norms())
+        return np.asarray(np.sqrt(self.n_vertices) * self.row_norms)
 
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors; infinite here, where nobody lists the entries."""
@@ -124,11 +126,11 @@ class CutObjective(ABC):
     @cached_property
     def total_size(self) -> float:
         """Sum of the absolute entries of M, or an upper bound on it."""
-        return float(self.absolute_row_sums().sum())
+        return float(self.absolute_row_sums.sum())
 
     def vertex_weights(self) -> FloatArray:
         """Default vertex weights p of the global correlation: the shares of the row norms."""
-        return shares(self.row_norms())
+        return shares(self.row_norms)
 
 
 def rounding_slack(roundings: int, magnitude: float) -> float:

@@ -129,7 +129,7 @@ def _balanced_relaxation(
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
     best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
     root, penalty, lower, upper = free, 0.0, 0.0, math.inf
-    unit = 0.125 * float(objective.absolute_row_sums().mean()) / n
+    unit = 0.125 * float(objective.absolute_row_sums.mean()) / n
     for _ in range(_PENALTIES):
         total = root.vectors.sum(axis=0)
         surplus = float(total @ total) - largest**2

@@ -146,7 +146,7 @@ def proof_of(certificate: Certificate, price: float = 0.0) -> CutProof | str:
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
     """The sum of all positive weights: with t_i = |M_i|_1/4, Diag(t) + M/4 is diagonally dominant."""
-    dominant = 0.25 * objective.absolute_row_sums()
+    dominant = 0.25 * objective.absolute_row_sums
     return Certificate(dual_bound(objective, dominant), "trivial", dominant)
 
 
@@ -161,7 +161,7 @@ class _DualLine:
 
     @classmethod
     def through(cls, objective: CutObjective, vectors: FloatArray) -> _DualLine:
-        live = objective.row_norms() > 0.0
+        live = objective.row_norms > 0.0
         y = np.where(live, -0.25 * np.sum(vectors * objective.multiply(vectors), axis=1), 0.0)
         floor = 0.05 * float(np.abs(y).sum()) / max(int(live.sum()), 1)
         weights = np.where(live, np.maximum(y, floor) if floor > 0.0 else 1.0, 0.0)

@@ -92,7 +92,7 @@ def anneal_balanced(
 
     With `keep` that is done only with so many of the best, where a vertex too many costs half a mean row norm.
     """
-    norms = objective.row_norms()
+    norms = objective.row_norms
     if not norms.any():
         return repair_and_swap(objective, signs[:, :keep], imbalance)
     unit = float(norms[norms > 0.0].mean())

@@ -82,7 +82,7 @@ class _ListedObjective(CutObjective):
     def small_rows(self) -> tuple[Rows, float]:
         """The same in whole numbers of sixteen bits and their unit, if no flip is worth too much; else as they are."""
         unit = common_divisor(self.entries) if self.exact_sums else 0.0
-        if unit == 0.0 or self.absolute_row_sums().max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
+        if unit == 0.0 or self.absolute_row_sums.max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
             return self.rows, 1.0
         return self.rows._replace(data=(self.rows.data / unit).astype(np.int16)), unit
 
@@ -95,12 +95,9 @@ class _ListedObjective(CutObjective):
         return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
 
     @cached_property
-    def _absolute_row_sums(self) -> FloatArray:
-        return self._row_sums(self.entries.min(initial=0.0) < 0.0)
-
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
-        return self._absolute_row_sums
+        return self._row_sums(self.entries.min(initial=0.0) < 0.0)
 
     def dense(self) -> DenseObjective:
         """The same objective with its matrix as an array."""
@@ -238,13 +235,10 @@ class SparseObjective(_ListedObjective):
         return rounded_once(parts())
 
     @cached_property
-    def _row_norms(self) -> FloatArray:
-        squares = sparse.csr_array((self.matrix.data**2, self.matrix.indices, self.matrix.indptr), self.matrix.shape)
-        return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
-
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
-        return self._row_norms
+        squares = sparse.csr_array((self.matrix.data**2, self.matrix.indices, self.matrix.indptr), self.matrix.shape)
+        return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
@@ -329,6 +323,7 @@ class DenseObjective(_ListedObjective):
         if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
             self.slack = rounding_slack(4, float(np.abs(M).sum()))
 
+    @cached_property
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
@@ -376,6 +371,7 @@ class FactoredObjective(CutObjective):
         product = self.scaled_factor @ (self.factor.T @ block)
         return np.asarray(product - (self.diagonal * block.T).T)
 
+    @cached_property
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M, in O(n r^2)."""
         gram = self.factor.T @ self.factor
@@ -449,17 +445,19 @@ class BalancedObjective(CutObjective):
         total = (self.sizes @ block) - (self.sizes * block.T).T
         return self.base.multiply(block) + 4.0 * self.penalty * (self.sizes * total.T).T
 
+    @cached_property
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows."""
         u, c = self.sizes, 4.0 * self.penalty
         cross = 2.0 * c * u * self.base.multiply(u)
-        square = self.base.row_norms() ** 2 + cross + c**2 * u**2 * (u @ u - u**2)
+        square = self.base.row_norms**2 + cross + c**2 * u**2 * (u @ u - u**2)
         return np.sqrt(np.maximum(square, 0.0))
 
+    @cached_property
     def absolute_row_sums(self) -> FloatArray:
         """An upper bound on the sums of the absolute entries of the rows."""
         u = np.abs(self.sizes)
-        return np.asarray(self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u))
+        return np.asarray(self.base.absolute_row_sums + 4.0 * self.penalty * u * (u.sum() - u))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""

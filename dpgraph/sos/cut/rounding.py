@@ -142,7 +142,7 @@ def anneal(
 
     The temperature falls from `hot` times the mean row norm of M in `sweeps` over the vertices.
     """
-    norms = objective.row_norms()
+    norms = objective.row_norms
     if not norms.any():
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
@@ -169,4 +169,4 @@ def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generato
 
 
 def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seed: int) -> FloatArray:
-    return objective.anneal(signs, temperatures, 1e-10 * float(objective.row_norms().max(initial=0.0)), seed)
+    return objective.anneal(signs, temperatures, 1e-10 * float(objective.row_norms.max(initial=0.0)), seed)

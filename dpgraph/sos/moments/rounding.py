@@ -109,7 +109,7 @@ def solve_bisection_by_moments(
     generator = as_generator(rng)
     n = objective.n_vertices
     largest = largest_sum(n, imbalance)
-    price = float(objective.absolute_row_sums().mean())  # of the imbalance: of the size of what a vertex weighs
+    price = float(objective.absolute_row_sums.mean())  # of the imbalance: of the size of what a vertex weighs
     found = solve_cut_by_moments(penalise_imbalance(objective, price), degree, options, rng=generator)
     allowance = price * largest**2
     cuts = repair_and_swap(objective, np.where(found.labels == 0, 1.0, -1.0)[:, None], largest)
