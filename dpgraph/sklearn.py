@@ -220,10 +220,8 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
         Budget of a fit, which is pure.
     weight, max_weight, symmetrize, accountant
         As for :func:`~dpgraph.private_communities`.
-    random_state : int, numpy Generator, RandomState or None
-        None for cryptographic noise; anything else for experiments.
-    progress : bool, default False
-        Show a bar on stderr while fitting.
+    random_state, progress
+        As for :class:`PrivateSpectralEmbedding`.
 
     Attributes
     ----------
@@ -277,10 +275,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         `max_norm`, 1 by default, are scaled down to it in `fit`. With delta = 0, the default, the release is pure.
     centered : bool, default True
         Whether the mean, which is released too, is taken off.
-    accountant, random_state
-        Debited before the records are read; None for cryptographic noise, anything else for experiments.
-    progress : bool, default False
-        Show a bar on stderr while fitting.
+    accountant
+        Debited before the records are read.
+    random_state, progress
+        As for :class:`PrivateSpectralEmbedding`.
 
     Attributes
     ----------
