@@ -41,6 +41,7 @@ class Communities:
     head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 3.5
+    head_ratio: float = 1.3  # or the head as a whole, if its last row has so many; > 0
 
 
 @dataclass(frozen=True)

@@ -110,15 +110,15 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 
     Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
     ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
-    The head does as a whole if its last row has half as much: there are few enough to be worth it. Of even degrees it
-    would be a matter of chance which communities are in it.
+    The head does as a whole if its last row has less than half as much: there are few enough to be worth it. Of even
+    degrees it would be a matter of chance which communities are in it.
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
     ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
     head = 0 if is_even(degrees) else min(round(COMMUNITIES.head * degrees.size), first.size)
-    least = COMMUNITIES.core_ratio * answer_noise(epsilon)
-    size = int(np.max(np.flatnonzero(ratio >= least), initial=-1)) + 1
-    size = max(size, head) if head and ratio[head - 1] >= least / 2 else size
+    noise = answer_noise(epsilon)
+    size = int(np.max(np.flatnonzero(ratio >= COMMUNITIES.core_ratio * noise), initial=-1)) + 1
+    size = max(size, head) if head and ratio[head - 1] >= COMMUNITIES.head_ratio * noise else size
     return size if size > _LEAST_CORE else 0
 
 
