@@ -345,6 +345,32 @@ def test_a_sparse_matrix_with_damaged_indices_is_refused_after_the_debit_as_they
     assert accountant.spent.epsilon == 2.0
 
 
+@each(
+    "kind, name, value",
+    [
+        ("lil", "rows", np.array([[1], [0, 2], [3], [2]], dtype=object)),
+        ("lil", "rows", np.array([[1], [0], [3], [400]], dtype=object)),
+        ("lil", "rows", np.array([[1], [0]], dtype=object)),
+        ("lil", "data", np.array([[1.0], None, [1.0], [1.0]], dtype=object)),
+        ("dok", "_dict", {(0, 400): 1.0, (400, 0): 1.0}),
+        ("dok", "_dict", {(0, 1): "heavy", (1, 0): "heavy"}),
+        ("dia", "offsets", np.array([1])),
+        ("csc", "data", np.ones(2)),
+        ("csr", "indptr", np.array([0, 1, 2])),
+    ],
+    parts=2,
+)
+def test_a_sparse_matrix_with_parts_that_do_not_fit_is_refused_in_one_sentence(kind, name, value):
+    for index in (np.int32, np.int64):
+        entries = (np.ones(4), np.array([1, 0, 3, 2], dtype=index), np.array([0, 1, 2, 3, 4], dtype=index))
+        matrix = sparse.csr_array(entries, shape=(4, 4)).asformat(kind)
+        setattr(matrix, name, value)
+        with pytest.raises(InvalidGraphError, match=r"well-formed.*spent"):
+            dpgraph.private_degrees(matrix, epsilon=1.0)
+        with pytest.raises(InvalidGraphError, match=r"well-formed.*spent"):
+            dpgraph.private_cosine_similarities(matrix, sensitivity=1.0, epsilon=1.0, delta=1e-6)
+
+
 @each("max_weight", [0, -1.0, np.nan, np.inf, 1e-320, 1e308, "1", None], parts=2)
 def test_an_impossible_max_weight_is_refused(max_weight):
     with pytest.raises(InvalidParameterError, match="max_weight"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
 #: Types that numpy calls by these letters are read: booleans, integers, floating-point numbers, and objects.
@@ -175,21 +175,6 @@ def _number(value: Any) -> float:
         return float(value)
     except (ArithmeticError, ValueError):  # an integer beyond all doubles, a signalling NaN
         return np.nan
-
-
-def check_structure(A: Any) -> None:
-    """Refuse a sparse matrix whose index arrays are no matrix: compiled code would read beyond them."""
-    try:
-        if getattr(A, "format", "") in ("csr", "csc", "bsr"):
-            view = type(A)((A.data, A.indices, A.indptr), shape=A.shape, copy=False)  # checking may trim its arrays
-            view.check_format(full_check=True)
-        elif getattr(A, "format", "") == "coo":
-            type(A)((A.data, A.coords), shape=A.shape, copy=False)
-    except ValueError:
-        raise InvalidGraphError(
-            "expected a well-formed sparse matrix; its index arrays are damaged. Its method "
-            "check_format(full_check=True) says how"
-        ) from None
 
 
 def is_null(name: Any) -> bool:

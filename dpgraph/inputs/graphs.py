@@ -21,7 +21,7 @@ from scipy import sparse
 from dpgraph.arguments import check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
-from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.linalg.edges import as_csr, igraph_names, is_simple_graph, simple_loop_pays
 from dpgraph.typing import FloatArray, IntArray
 
@@ -315,7 +315,6 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool | None) -> Side:
         compiled = simple_loop_pays(n)
         if (simple := _simple_graph(G, compiled)) is not None:
             return Edges(simple, simple=True)
-        check_structure(G)
         whole = None if sparse.issparse(G) else np.asarray(G, dtype=np.float64)
         A = as_csr(G) if whole is None else _entries(whole)
         if not A.has_canonical_format:
@@ -359,13 +358,13 @@ def _entries(whole: FloatArray) -> sparse.csr_array:
 
 def _simple_graph(G: Any, compiled: bool) -> sparse.csr_array | None:
     """The adjacency matrix of a simple graph, if compressed rows or columns hold one."""
-    if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64:
+    if getattr(G, "format", "") not in ("csr", "csc") or G.dtype != np.float64 or G.indptr.size != G.shape[0] + 1:
         return None
     if not G.indices.dtype == G.indptr.dtype == np.int32:
         n, m = G.shape[0], G.indices.size
         if max(n, m) >= 2**31 - 1 or not 0 <= G.indices.min(initial=0) <= G.indices.max(initial=0) < n:
             return None
-        if not 0 <= G.indptr.min() <= G.indptr.max() <= m:
+        if m != G.data.size or not 0 <= G.indptr.min() <= G.indptr.max() <= m:
             return None
         G = sparse.csr_array((G.data, G.indices.astype(np.int32), G.indptr.astype(np.int32)), shape=G.shape)
     if not is_simple_graph(G.indptr, G.indices, G.data, compiled=compiled):

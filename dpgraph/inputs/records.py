@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_memory
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import as_frame, check_structure, declared, is_null, read_array, table_shape
+from dpgraph.inputs.arrays import as_frame, declared, is_null, read_array, table_shape
+from dpgraph.linalg.edges import check_structure
 from dpgraph.linalg.parities import CHUNK
 from dpgraph.typing import FloatArray, IntArray
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit, uncollected, worth_compiling
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -26,11 +27,40 @@ EdgeList = tuple[sparse.csr_array, tuple[Hashable, ...], bool]
 
 
 def as_csr(A: Any) -> sparse.csr_array:
-    """A sparse matrix as compressed rows of float64. Parts of an entry are numbers before scipy adds them up.
+    """A sparse matrix, whose structure is checked, as compressed rows of float64.
 
-    In its own type 64 parallel edges of weight 2 would be -128: one edge more, and a graph would be refused.
+    Parts of an entry are numbers before scipy adds them up: in their own type 64 parallel edges of weight 2 would be
+    -128: one edge more, and a graph would be refused.
     """
+    check_structure(A)
     return sparse.csr_array(A.astype(np.float64) if A.format == "coo" else A, dtype=np.float64)
+
+
+def check_structure(A: Any) -> None:
+    """Refuse a sparse matrix whose index arrays are no matrix: compiled code would read beyond them."""
+    kind = getattr(A, "format", "")
+    try:
+        if kind in ("csr", "csc", "bsr"):
+            view = type(A)((A.data, A.indices, A.indptr), shape=A.shape, copy=False)  # checking may trim its arrays
+            view.check_format(full_check=True)
+        elif kind in ("coo", "dia"):
+            type(A)((A.data, A.coords if kind == "coo" else A.offsets), shape=A.shape, copy=False)
+        elif kind == "dok":
+            entries = np.fromiter(A.values(), A.dtype)
+            sparse.coo_array((entries, np.array(list(A.keys())).reshape(-1, 2).T), shape=A.shape)
+        elif kind == "lil":
+            lengths, columns = list(map(len, A.rows)), np.fromiter(chain(*A.rows), np.int64)
+            if A.rows.shape != A.shape[:1] or lengths != list(map(len, A.data)):
+                raise ValueError
+            entries = np.fromiter(chain(*A.data), A.dtype)
+            sparse.coo_array((entries, (np.repeat(np.arange(A.shape[0]), lengths), columns)), shape=A.shape)
+    except MemoryError:
+        raise
+    except Exception:  # its text may quote an entry
+        raise InvalidGraphError(
+            "expected a well-formed sparse matrix; its index arrays are damaged. Its method "
+            "check_format(full_check=True), if it is compressed, says how"
+        ) from None
 
 
 def simple_loop_pays(n: int) -> bool:

@@ -16,7 +16,7 @@ from scipy import sparse
 from dpgraph.arguments import check_epsilon, check_memory, check_optional_delta, check_rank, check_scale
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.arrays import check_structure, refuse_masked
+from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.linalg.edges import as_csr
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.relation import Shift
@@ -110,7 +110,6 @@ def read_symmetric(A: Any) -> Matrix:
 
 def read_rectangular(A: Any) -> Matrix:
     """Read a real matrix; raises :class:`InvalidGraphError` on NaN, infinite or gigantic entries."""
-    check_structure(A)
     matrix = as_csr(A) if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
     if not np.all(np.abs(matrix.data if sparse.issparse(A) else matrix) <= _LARGEST_ENTRY):
         raise InvalidGraphError(

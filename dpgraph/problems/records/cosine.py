@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_memory, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.arrays import check_structure, public_shape, read_array, refuse_masked
+from dpgraph.inputs.arrays import public_shape, read_array, refuse_masked
 from dpgraph.linalg.cosines import unit_rows
 from dpgraph.linalg.edges import as_csr
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -167,7 +167,6 @@ def _read(V: Any, shape: tuple[int, int]) -> Any:
     """The private rows, as float64."""
     if not sparse.issparse(V):
         return read_array(V, shape)
-    check_structure(V)
     rows = as_csr(V)
     read_array(rows.data, rows.data.shape)
     return rows
