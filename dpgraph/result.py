@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.atomic_write import write_atomically
+from dpgraph.exceptions import DPGraphError
 from dpgraph.extras import require
 from dpgraph.typing import FloatArray
 
@@ -113,7 +114,11 @@ class TableResult(Result):
         DPGraphError
             pandas is not installed.
         """
-        frame: pd.DataFrame = require("pandas").DataFrame(dict(self.columns()))
+        known = dict(self.columns())
+        try:
+            frame: pd.DataFrame = require("pandas").DataFrame(known)
+        except UnicodeEncodeError:  # half of a surrogate pair
+            frame = require("pandas").DataFrame(known, dtype=object)
         return frame
 
     def to_polars(self) -> pl.DataFrame:
@@ -128,7 +133,10 @@ class TableResult(Result):
 def polars_frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Columns as a frame; labels of several kinds become texts."""
     known = {name: _of_one_kind(values) for name, values in columns.items()}
-    frame: pl.DataFrame = import_module("polars").DataFrame(known, strict=False)
+    try:
+        frame: pl.DataFrame = import_module("polars").DataFrame(known, strict=False)
+    except UnicodeEncodeError:
+        raise DPGraphError("a name holds half of a surrogate pair, which polars cannot; to_frame() can") from None
     return frame
 
 

@@ -30,6 +30,8 @@ def test_a_result_is_not_put_on_another_graph():
     for other in (named(G, "w"), named(nx.path_graph(3)), ig.Graph(n=20)):
         with pytest.raises(InvalidParameterError, match="those of this result"):
             result.to_igraph_clustering(other)
+    with pytest.raises(InvalidParameterError, match="got Graph"):
+        result.to_igraph_clustering(G)
 
 
 def test_a_graph_that_igraph_made_from_networkx_keeps_its_names():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.result import Result, TableResult
 from dpgraph.results.files import load_result, save_result
 from tests.about import each
@@ -245,6 +245,13 @@ def test_any_text_is_a_label_in_a_file(label, tmp_path):
     result = dpgraph.private_degrees(nx.path_graph([label, "b", (label, 1)]), epsilon=1.0)
     save_result(result, tmp_path / "degrees.npz")
     assert load_result(tmp_path / "degrees.npz").nodes == (label, "b", (label, 1))
+    texts = dpgraph.private_degrees(nx.path_graph([label, "b"]), epsilon=1.0)
+    assert list(texts.to_frame().iloc[:, 0]) == [label, "b"]
+    if label.isprintable() or "\0" in label:
+        assert list(texts.to_polars().to_series(0)) == [label, "b"]
+    else:
+        with pytest.raises(DPGraphError, match="surrogate pair"):
+            texts.to_polars()
 
 
 def test_frozensets_stay_frozensets_and_sets_stay_sets(tmp_path):

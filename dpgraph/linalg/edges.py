@@ -232,6 +232,10 @@ def igraph_clustering(g: Any, sets: Sequence[set[Hashable]]) -> Any:
     """``igraph.VertexClustering`` of `g` of which cluster k is set k; vertices are known by name, or else by number."""
     import igraph
 
+    if not isinstance(g, igraph.Graph):
+        raise InvalidParameterError(
+            f"expected an igraph.Graph; got {type(g).__name__}. igraph.Graph.from_networkx(G) makes one of networkx's"
+        )
     n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
     for names in (igraph_names(g), range(n)):
         if len(number) == n and all(name in number for name in names):
