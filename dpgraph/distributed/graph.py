@@ -16,6 +16,7 @@ from scipy import sparse
 from dpgraph.distributed import blocks as on_worker
 from dpgraph.distributed.blocks import Rows
 from dpgraph.distributed.sweeps import Sweep
+from dpgraph.distributed.waiting import waiting
 from dpgraph.graph import Graph
 from dpgraph.linalg.some_rows import SomeRows, row_counts, row_products
 from dpgraph.typing import FloatArray, IntArray
@@ -75,19 +76,16 @@ class Blocks:
         return self.client.submit(on_worker.same, array, pure=False)
 
     def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:
-        """Results of one task a block, where the block lies; they are taken back if waiting for them is given up."""
+        """Results of one task a block, where the block lies."""
         choice = at_home and len(self.client.nthreads()) > 1
         places = self.client.who_has([self.futures[k] for k in asked]) if choice else {}
-        tasks = []
-        try:
+        tasks: list[Any] = []
+        with waiting(self.client, tasks):
             for k, arguments in asked.items():
                 future = self.futures[k]
                 home = placed(places[future.key]) if places.get(future.key) else {}
                 tasks.append(self.client.submit(function, future, *arguments, pure=False, **home))
             return list(self.client.gather(tasks))
-        except BaseException:
-            self.client.cancel(tasks)
-            raise
 
 
 class DistributedGraph(Graph):

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.distributed.blocks import Block
+from dpgraph.distributed.waiting import waiting
+from dpgraph.exceptions import DPGraphError
 from dpgraph.linalg.some_rows import SomeRows
 from dpgraph.typing import FloatArray, IntArray
 
@@ -119,9 +121,9 @@ class Sweep:
             try:
                 found = self._ask(rows, iterate, columns, function, *arguments)
                 break
-            except Exception:  # what a lost worker ends as depends on where it was lost
+            except Exception as error:  # what a lost worker ends as depends on where it was lost
                 self.close()
-                if not left:
+                if not left or isinstance(error, DPGraphError):  # all are lost
                     raise
             except BaseException:
                 self.close()
@@ -155,8 +157,8 @@ class Sweep:
         places = client.who_has(futures)
         homes = [next(iter(sorted(places.get(future.key) or ())), "") for future in futures]
         sent = self._blocks.sent(tuple(self._order)), self._blocks.sent(packed(iterate))
-        opened = []
-        try:
+        opened: list[Any] = []
+        with waiting(client, opened):
             for k, home in enumerate(sorted(set(homes))):
                 numbers = [number for number, place in enumerate(homes) if place == home]
                 self._of_block[numbers] = k
@@ -165,9 +167,6 @@ class Sweep:
                 arguments = (*sent, self._blocks.weighted, len(futures), numbers, *parts)
                 opened.append(client.submit(Reader, *arguments, actor=True, pure=False, **there))
             self._readers = client.gather(opened)
-        except BaseException:
-            client.cancel(opened)
-            raise
 
     def close(self) -> None:
         """Give up the readers: what Dask knows of an actor stays until it is told, or until garbage is collected."""

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from dpgraph.distributed.blocks import DIGITS, Edges, faulty
 from dpgraph.distributed.graph import Blocks, DistributedGraph, placed
+from dpgraph.distributed.waiting import waiting
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
@@ -252,16 +253,13 @@ def _client() -> Any:
 
 
 def _wait(client: Any, futures: list[Any], title: str, marks: int, *, gather: bool = False) -> Any:
-    """Wait for tasks, or gather their results; they are taken back if waiting is given up.
+    """Wait for tasks, or gather their results.
 
     How many tasks there are tells how many edges. The bar passes one mark after another: public, and never more.
     """
-    try:
+    with waiting(client, futures):
         done = require("distributed").as_completed(futures)
         with tqdm(total=marks, desc=title, disable=BAR.get() is None) as shown:
             for k, _ in enumerate(done, 1):
                 shown.update(k * marks // len(futures) - shown.n)
         return client.gather(futures) if gather else None
-    except BaseException:
-        client.cancel(futures)
-        raise

@@ -24,7 +24,7 @@ import distributed
 from distributed import Client, LocalCluster
 
 from dpgraph.distributed import graph as distributed_graph
-from dpgraph.distributed import sweeps, triangles
+from dpgraph.distributed import sweeps, triangles, waiting
 from dpgraph.distributed import tables as tables_of_edges
 from dpgraph.distributed.blocks import Edges
 from dpgraph.inputs.edge_tables import PLAIN, NameRules
@@ -211,6 +211,24 @@ def test_nor_does_one_that_is_killed(few, monkeypatch, workers):
     with LocalCluster(**TWO | {"n_workers": workers}) as cluster, Client(cluster) as client:
         killed = min(client.run(os.getpid).values())
         check_losing_a_worker(few, lambda: os.kill(killed, signal.SIGKILL), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["private_degrees", "private_communities"])
+def test_a_call_ends_in_a_sentence_where_all_workers_are_killed(edges, name, monkeypatch):
+    """Dask never gives tasks that had a place to the workers that come after all others."""
+    monkeypatch.setattr(waiting, "_SECONDS", 0.5)
+
+    class Killer(dpgraph.PrivacyAccountant):
+        def charge(self, ledger):
+            super().charge(ledger)
+            for worker in client.run(os.getpid).values():
+                os.kill(worker, signal.SIGKILL)
+
+    with LocalCluster(**TWO) as cluster, Client(cluster) as client:
+        table = dpgraph.edge_frame(dd.from_pandas(edges, npartitions=3), nodes=N)
+        with pytest.raises(dpgraph.DPGraphError, match=r"no worker of the cluster .* spent: epsilon = 1"):
+            getattr(dpgraph, name)(table, epsilon=1.0, accountant=Killer(epsilon=1.0))
 
 
 def test_nothing_is_spent_without_a_worker_nor_on_a_frame_of_dask_as_records(tables):
