@@ -38,10 +38,10 @@ class Communities:
     third_sweep: float = 6.0  # From so many on there is a third one; > 2
     apart: float = 1.3  # Before the last sweep labels are merged at this times the resolution; >= 1
     last: float = 1 / 3  # Rows of less than this times the average degree count once, after the sweeps; in [0, 1]
-    head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
+    head: float = 0.2  # Share of the rows that are the head, and read each other first where none answer; in (0, 1)
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 3.5
-    head_ratio: float = 1.3  # or the head as a whole, if its last row has so many; > 0
+    head_ratio: float = 1.4  # Beyond the head this many, times the cube of how many heads they are; > 0
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ ABLATIONS: list[Ablation] = [
     numbers(T.COMMUNITIES, "0: all are swept", SWEPT, last=0.0),
     numbers(T.COMMUNITIES, "infinity: two sweeps", SWEPT, third_sweep=math.inf),
     numbers(T.COMMUNITIES, "infinity: no pair is answered", SWEPT, core_ratio=math.inf, head_ratio=math.inf),
-    numbers(T.COMMUNITIES, "infinity: no head answers as a whole", SWEPT, head_ratio=math.inf),
+    numbers(T.COMMUNITIES, "infinity: no pair beyond the head is answered", SWEPT, head_ratio=math.inf),
     numbers(T.COMMUNITIES, "0.005, as a total", SWEPT, block_share=0.005),
     numbers(T.SYNTHESIS, "0.12, as communities", DRAWN, degree_share=T.COMMUNITIES.degree_share),
     numbers(T.SYNTHESIS, "0.05 both, as elsewhere", DRAWN, number=0.05, tails=0.05),

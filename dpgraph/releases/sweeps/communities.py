@@ -110,16 +110,17 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 
     Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
     ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
-    The head does as a whole if its last row has less than half as much: there are few enough to be worth it. Of even
-    degrees it would be a matter of chance which communities are in it.
+    Where they are a head of all rows, large enough to have its communities, less is enough; the more there are, the
+    better others that count their edges to the head can do without them. Of even degrees it would be a matter of chance
+    which communities are in the head.
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
-    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
-    head = 0 if is_even(degrees) else min(round(COMMUNITIES.head * degrees.size), first.size)
-    noise = answer_noise(epsilon)
-    size = int(np.max(np.flatnonzero(ratio >= COMMUNITIES.core_ratio * noise), initial=-1)) + 1
-    size = max(size, head) if head and ratio[head - 1] >= COMMUNITIES.head_ratio * noise else size
-    return size if size > _LEAST_CORE else 0
+    size = np.arange(1, first.size + 1)
+    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(size)
+    head = math.inf if is_even(degrees) else min(COMMUNITIES.head * degrees.size, first.size)
+    least = np.where(size < head, COMMUNITIES.core_ratio, COMMUNITIES.head_ratio * (size / head) ** 3)
+    core = int(np.max(size[ratio >= least * answer_noise(epsilon)], initial=0))
+    return core if core > _LEAST_CORE else 0
 
 
 @dataclass(frozen=True)
