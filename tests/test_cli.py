@@ -10,7 +10,7 @@ import pytest
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.exceptions import MechanismHalted, NotConvergedError
+from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 from dpgraph.privacy.report import PrivacyReport
 from tests.about import each
 
@@ -95,6 +95,7 @@ def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_p
             "too little gap",
         ),
         (NotConvergedError("no convergence"), 1, "no convergence"),
+        (DPGraphError("left epsilon=1, delta=0; pass delta=1e-6"), 2, "left epsilon=1, delta=0; pass --delta 1e-6"),
         (OSError(28, "No space left on device", "cut.csv"), 2, "cut.csv: No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("secret degree 17"), 1, "internal error (ValueError)"),
@@ -148,4 +149,5 @@ def test_version_and_unknown_commands(run):
     status, _, err = run("min-cut")
     assert status == 2
     assert "min-cut" in one_clear_line(err)
+    assert "Try 'dpgraph embed --help'" in one_clear_line(run("embed", "five-cycle", "--plot", "x.png")[2])
     assert run()[0] == 2

@@ -152,9 +152,10 @@ def _run(argv: list[str]) -> int:
         # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
         if (explain := getattr(error, "format_message", None)) is not None:
             # A bare "dpgraph" has shown its help already and explains nothing more.
-            said = explain().rstrip(".")
+            said, context = explain().rstrip("."), getattr(error, "ctx", None)
+            path = context.command_path if context else "dpgraph"
             return (
-                _complain(f"{said}{'' if said.endswith('?') else '.'} Try 'dpgraph --help'.", BAD_INPUT)
+                _complain(f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'.", BAD_INPUT)
                 if said
                 else BAD_INPUT
             )
@@ -174,7 +175,7 @@ _ADVISED = (
     "coherence|columns|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
     "unknown|weight"
 )
-_ADVICE = re.compile(rf"(?<!\w\()\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
+_ADVICE = re.compile(rf"(?<!\w\()(?<!\d, )\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
 _FLAGS = {
     "symmetrize=True": "--symmetrize",
     "download=False": "--no-download",
