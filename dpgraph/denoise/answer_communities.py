@@ -46,19 +46,22 @@ class Excesses:
     total: float
     resolution: float
 
-    def estimates(self, X: FloatArray) -> FloatArray:
-        """The matrix of estimates, which has no diagonal, times X, shape (n, k)."""
-        groups = X.shape[1] > 1  # of k numbers of a row one is not zero
-        product = (self.answers @ sparse.csr_array(X)).toarray() if groups else self.answers @ X
-        return np.asarray(product - self.shift * (X.sum(axis=0) - X))
+    def times(self, X: FloatArray) -> FloatArray:
+        """The matrix of excesses, whose estimates have no diagonal, times X, shape (n, k)."""
+        return self._less_explained(self.answers @ X, X)
 
-    def with_groups(self, X: FloatArray) -> FloatArray:
-        """Sums over the columns of X, shape (n, k)."""
-        return self.estimates(X) - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total)
+    def of_groups(self, labels: IntArray, count: int) -> FloatArray:
+        """Sums over the vertices of each label, shape (n, count); the matrix of labels is sparse."""
+        member = np.eye(count)[labels]
+        return self._less_explained((self.answers @ sparse.csr_array(member)).toarray(), member)
+
+    def _less_explained(self, answers: FloatArray, X: FloatArray) -> FloatArray:
+        estimates = answers - self.shift * (X.sum(axis=0) - X)
+        return np.asarray(estimates - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total))
 
     def within(self, labels: IntArray) -> float:
         """The sum over pairs of the same label, each twice."""
-        return float(self.with_groups(np.eye(int(labels.max()) + 1)[labels])[np.arange(labels.size), labels].sum())
+        return float(self.of_groups(labels, int(labels.max()) + 1)[np.arange(labels.size), labels].sum())
 
     def inside(self, rows: IntArray) -> "Excesses":
         """Of these rows among themselves, less what their degrees inside explain, which are estimates too.
@@ -66,7 +69,7 @@ class Excesses:
         Whether there is an edge is also a matter of chance, so that the weight of a pair has a variance beside noise.
         """
         part = replace(self, answers=self.answers[rows][:, rows], resolution=1.0)
-        degrees = np.maximum(part.estimates(np.ones((rows.size, 1)))[:, 0], 0.0)
+        degrees = np.maximum(part.answers.sum(axis=1) - self.shift * (rows.size - 1), 0.0)
         total = max(float(degrees.sum()), np.finfo(np.float64).tiny)
         mean = min(total / rows.size / (rows.size - 1), self.max_weight)
         std = math.hypot(self.std, math.sqrt(mean * (self.max_weight - mean)))
@@ -111,12 +114,12 @@ def _significant(excesses: Excesses, rng: np.random.Generator, *, least: int = 0
 def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The algebraically largest eigenvalues, increasing, and their eigenvectors."""
     n = start.size
-    operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
+    operator = LinearOperator((n, n), matvec=lambda x: excesses.times(x.reshape(-1, 1)).ravel(), dtype=np.float64)
     if n > _DENSE:
         with suppress(ArpackError):  # of a matrix with few distinct eigenvalues: rows without any answer
             values, vectors = eigsh(operator, count, which="LA", v0=start)
             return values, vectors
-    values, vectors = np.linalg.eigh(excesses.with_groups(np.eye(n)))  # LAPACK's search for some pairs fails on ties
+    values, vectors = np.linalg.eigh(excesses.times(np.eye(n)))  # LAPACK's search for some pairs fails on ties
     return values[-count:], vectors[:, -count:]
 
 
@@ -132,7 +135,7 @@ def _moved(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> tu
     """Labels after rounds in which a random part of the vertices moves, and the excess of weight inside groups."""
     for last in range(_ROUNDS, -1, -1):
         labels = np.unique(labels, return_inverse=True)[1]
-        sums = excesses.with_groups(np.eye(int(labels.max()) + 1)[labels])
+        sums = excesses.of_groups(labels, int(labels.max()) + 1)
         better = np.argmax(sums, axis=1)
         if not last or np.array_equal(better, labels):
             break

@@ -232,10 +232,10 @@ class _Run:
     def _know_answers(self, excesses: Excesses) -> None:
         """What rows of the core know of each other, by their answers and the labels of now."""
         rows, w = self.core.rows, self.graph.max_weight
-        member = np.eye(self.count)[self.labels[rows]]
+        sizes = np.bincount(self.labels[rows], minlength=self.count)
         expected = self.core.inside(self.degrees.values)[rows, None]
-        precision = expected / (member.sum(axis=0) * excesses.std**2 + w * expected)
-        self.known[0, rows] = precision * excesses.with_groups(member)
+        precision = expected / (sizes * excesses.std**2 + w * expected)
+        self.known[0, rows] = precision * excesses.of_groups(self.labels[rows], self.count)
 
     def _ask_again(self, excesses: Excesses) -> None:
         """Move rows of the core by their answers together with what they have counted of the other rows."""
