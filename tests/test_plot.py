@@ -56,6 +56,8 @@ def test_the_published_picture_states_guarantee_sides_estimate_and_budget():
     shown = texts(figure)
     for expected in ("o\\udcfc", "ε = 1, δ = 1e-06", "2 + 3", "90 ± 8", "75.0% of all edges", "60", "101", "2 release"):
         assert expected in shown
+    value = next(text for axes in figure.axes for text in axes.texts if "±" in text.get_text())
+    assert value.xy[0] >= 90 + 8, "the end of the interval is drawn there"
     assert "NOT PRIVATE" not in shown
     assert "gap" not in shown  # a good event spends delta, not budget
 

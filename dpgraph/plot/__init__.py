@@ -93,11 +93,10 @@ def _draw_value(axes: Axes, result: Any) -> None:
     if (bound := result.upper_bound) is not None:
         rows.append(("bound, released\nmatrix only", float(bound), f"{bound:,.0f}", PALE))
     rows = [row for row in rows if np.isfinite(row[1])]
-    base.bars(axes, rows, "private estimates: weight across, 95 % interval", least=2)
-    if np.isfinite(value):
-        axes.errorbar(value, 0, xerr=half, fmt="none", ecolor="black", capsize=3)
+    half = half if np.isfinite(value) else 0.0
+    base.bars(axes, rows, "private estimates: weight across, 95 % interval", least=2, half=half)
     weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, *_ in rows)]
-    axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
+    axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * (max(weights) + half))
 
 
 def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:

@@ -94,11 +94,17 @@ def name_lines(axes: Axes, size: float = 9) -> None:
         )  # fmt: skip
 
 
-def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "", *, least: int = 4) -> None:
-    """Horizontal bars from the top down, with place for at least so many: name, length, text at the end, colour."""
+def bars(
+    axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "", *, least: int = 4, half: float = 0.0
+) -> None:
+    """Horizontal bars from the top down, with place for at least so many: name, length, text at the end, colour.
+
+    The first one has an interval of this half width.
+    """
     for at, (_, length, text, colour) in enumerate(rows):
-        axes.barh(at, length, color=colour, height=0.6)
-        axes.annotate(text, (length, at), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
+        known = 0.0 if at else half
+        axes.barh(at, length, color=colour, height=0.6, xerr=known or None, capsize=3)
+        axes.annotate(text, (length + known, at), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_yticks(range(len(rows)), [name for name, *_ in rows], **AS_WRITTEN)
     longest = max((length for _, length, *_ in rows), default=0.0)
     axes.set(ylim=(max(len(rows), least) - 0.4, -0.6), xlim=(0, 1.6 * longest or 1.0), xticks=[])
