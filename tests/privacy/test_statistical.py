@@ -25,10 +25,10 @@ def test_every_row_of_the_report_is_within_the_promise_and_certifies_something_i
     assert set(rows) <= {entry.label for entry in ENTRIES}
     assert len(rows) >= 40
     for label, row in rows.items():
-        runs, _, promised, found, _ = (float(cell) for cell in row.split("|")[2:-1])
+        runs, share, promised, found, _ = (float(cell) for cell in row.split("|")[2:-1])
         assert runs >= 100, label
         assert found <= promised, label
-        assert found > 0 or runs < 300, label  # a hundred runs may certify nothing
+        assert found > 0 or runs < 300 or share < 0.25, label  # a hundred runs may certify nothing
 
 
 @pytest.mark.slow
