@@ -6,13 +6,12 @@ Publishing one of these numbers for a private graph spends privacy that no ledge
 from collections.abc import Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.progress import tqdm
 from dpgraph.typing import BoolArray, GraphLike
 
 __all__ = ["csp_value", "cut_fraction", "cut_value", "subgraph_counts"]

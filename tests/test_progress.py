@@ -1,12 +1,14 @@
 """Functions that release nothing, estimators and the backend of networkx show a bar on stderr when they are asked."""
 
+import io
+import sys
 from collections.abc import Callable
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph import datasets, evaluate, projections, sos
+from dpgraph import PrivacyAccountant, datasets, evaluate, private_max_cut, private_node_similarities, projections, sos
 from dpgraph.sklearn import PrivateCommunities, PrivatePCA, PrivateSpectralEmbedding
 
 MATRIX = np.add.outer(np.arange(6.0), np.arange(6.0))
@@ -47,3 +49,29 @@ def test_reading_shows_that_the_file_is_read_its_lines_are_edges_and_the_graph_i
     assert capsys.readouterr().err == ""
     read(file, progress=True)
     assert "3/3" in capsys.readouterr().err
+
+
+class Broken(io.StringIO):
+    """A pipe whose reader goes after so many writes."""
+
+    def __init__(self, writes: int) -> None:
+        super().__init__()
+        self.writes = writes
+
+    def write(self, text: str) -> int:
+        self.writes -= 1
+        if self.writes < 0:
+            raise BrokenPipeError
+        return len(text)
+
+    def flush(self) -> None:
+        self.write("")
+
+
+@pytest.mark.parametrize("stderr", [None, Broken(0), Broken(3)], ids=["none", "broken", "breaks"])
+@pytest.mark.parametrize("function", [private_max_cut, private_node_similarities])
+def test_a_bar_that_cannot_be_shown_loses_nothing_that_was_paid_for(function, stderr, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stderr)
+    budget = PrivacyAccountant(epsilon=1.0)
+    function(nx.circulant_graph(60, [1, 2, 3]), epsilon=1.0, accountant=budget, progress=True)
+    assert budget.spent.epsilon == 1.0

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
-from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_keywords
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, refuse_long_lines
@@ -44,6 +43,7 @@ from dpgraph.inputs.graphs import as_graph
 from dpgraph.inputs.public_nodes import public_labels
 from dpgraph.inputs.text_formats import looks_like_gml, other_name, other_text, rows_of_vertices
 from dpgraph.linalg.edges import EdgeList, merge_arcs, to_networkx
+from dpgraph.progress import tqdm
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -7,8 +7,6 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from dpgraph.distributed.blocks import DIGITS, Edges, faulty
 from dpgraph.distributed.graph import Blocks, DistributedGraph, placed
 from dpgraph.distributed.waiting import waiting
@@ -17,7 +15,7 @@ from dpgraph.extras import require
 from dpgraph.graph import WeightGrid
 from dpgraph.inputs.edge_tables import PLAIN, EdgeSummary, NameRules
 from dpgraph.inputs.text_formats import other_text
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 
 #: Endings of files that are read.
 _ENDINGS = (".parquet", ".csv")

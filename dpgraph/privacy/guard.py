@@ -23,12 +23,11 @@ from threading import RLock
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.arguments import check_keywords
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.persons import at_edge_level
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -78,6 +77,7 @@ def _bar(asked: bool) -> Iterator[None]:
     with tqdm(desc="released", unit=" lines") as bar:
         token = BAR.set(bar)
         try:
+            bar.refresh()
             yield
         finally:
             BAR.reset(token)

@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.progress import tqdm
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.convex_set import Box, ProjectionResult, as_matrix, as_symmetric
 from dpgraph.projections.spectral_sets import SpectralBall, excess, project_nuclear_ball

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.progress import tqdm
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.convex_set import Box, ConvexSet, ProjectionResult, as_array
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, ParamSpec, Self, TypeVar
 
-from tqdm import tqdm
-
 from dpgraph.arguments import check_positive
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.progress import tqdm
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Objective, floored, is_optimal, relative_gap
 from dpgraph.threads import deadline, within

@@ -20,6 +20,7 @@ import tqdm
 from scipy import sparse
 
 import dpgraph
+from dpgraph import progress
 from dpgraph.compiled import Kernel, _plain, no_python
 from dpgraph.exceptions import DPGraphError
 from dpgraph.interfaces.networkx.info import ANSWERED
@@ -33,9 +34,10 @@ pytestmark = pytest.mark.usefixtures("doors")
 PACKAGE = os.path.dirname(dpgraph.__file__)
 EACH = each("entry", of_each_strategy(ENTRIES), parts=16)
 LABELS = [entry.label for entry in ENTRIES]
+BARS = tqdm.tqdm, progress.tqdm
 
 
-class RecordedBar(tqdm.tqdm):
+class RecordedBar(progress.tqdm):
     """A progress bar that remembers everything that it shows but the time."""
 
     shown: list = []  # noqa: RUF012
@@ -74,7 +76,7 @@ def look(call, source, monkeypatch):
     out, err = io.StringIO(), io.StringIO()
     RecordedBar.shown = []
     for name, module in list(sys.modules.items()):  # no other package shows bars
-        if name.startswith("dpgraph.") and getattr(module, "tqdm", None) is tqdm.tqdm:
+        if name.startswith("dpgraph.") and getattr(module, "tqdm", None) in BARS:
             monkeypatch.setattr(module, "tqdm", RecordedBar)
     with (
         warnings.catch_warnings(record=True) as warned,

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tqdm import tqdm
-
 from dpgraph import datasets
 from dpgraph.arguments import check_epsilon
 from dpgraph.atomic_write import write_atomically
@@ -28,6 +26,7 @@ from dpgraph.interfaces.cli.graph_input import GraphReading, complete_graph
 from dpgraph.interfaces.cli.options import argument, option, written
 from dpgraph.interfaces.cli.outputs import STDOUT, deliver, note, say, show
 from dpgraph.interfaces.cli.release import picture, require_outputs
+from dpgraph.progress import tqdm
 
 _PROBLEMS = ("degree-distribution", "counts", "embedding", "communities", "cut")
 _EPSILONS = ("0.5", "1", "2", "4")

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import networkx as nx
 import numpy as np
-from tqdm import tqdm
 
 import dpgraph
 from dpgraph import compiled, datasets
@@ -24,6 +23,7 @@ from dpgraph.exceptions import MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import PATTERNS
+from dpgraph.progress import tqdm
 from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.sos.csp.tables import KINDS, least_over

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.arguments import check_memory
 from dpgraph.bounds.neighbours import MatrixNeighbours, row_norms
 from dpgraph.denoise.ritz import Estimate, Space, squares
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 from dpgraph.tuning import KRYLOV
 from dpgraph.typing import FloatArray
 

@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.arguments import check_memory
 from dpgraph.bounds import sensitivity
@@ -22,7 +21,7 @@ from dpgraph.denoise.iterates import degree_of_an_end, shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.releases.totals import release_degrees

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
@@ -20,7 +19,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import query_grid
 from dpgraph.privacy.row_norm import NUMBER, RowNorm
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 from dpgraph.releases.eigenspaces.power_method import MOST_PRODUCTS, LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON, RESIDUAL, VECTOR

@@ -8,13 +8,12 @@ Where a field is weak beside its noise, all rows are read once: an edge at the l
 """
 
 import numpy as np
-from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, LARGEST_SCALE, FieldTracker, shrunken_degrees
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 from dpgraph.releases.sweeps.iteration import Core, Iteration, choose_core, query_law, row_blocks
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import COMMON

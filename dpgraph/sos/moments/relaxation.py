@@ -17,11 +17,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from tqdm import tqdm
 
 from dpgraph.arguments import check_choice, check_integer, shown
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
+from dpgraph.progress import tqdm
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.monomials import Monomial, linear_in_moments, monomials, product
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
