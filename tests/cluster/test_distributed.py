@@ -213,6 +213,14 @@ def test_nor_does_one_that_is_killed(few, monkeypatch, workers):
         check_losing_a_worker(few, lambda: os.kill(killed, signal.SIGKILL), monkeypatch)
 
 
+def test_numbers_that_take_long_to_come_are_waited_for(tables, client, monkeypatch):
+    monkeypatch.setattr(waiting, "_SECONDS", 0.01)
+    gather = client.gather
+    monkeypatch.setattr(client, "gather", lambda tasks: (distributed.wait(tasks), time.sleep(0.3), gather(tasks))[2])
+    one, many = (dpgraph.private_degrees(table, epsilon=1.0, rng=0) for table in tables)
+    assert np.array_equal(one.values, many.values)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["private_degrees", "private_communities"])
 def test_a_call_ends_in_a_sentence_where_all_workers_are_killed(edges, name, monkeypatch):
