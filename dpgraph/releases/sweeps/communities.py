@@ -30,7 +30,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
@@ -39,7 +38,7 @@ from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum, Released
 from dpgraph.privacy.report import Pairs
-from dpgraph.progress import BAR
+from dpgraph.progress import BAR, tqdm
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
