@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.progress import tqdm
 from dpgraph.projections.convex_set import ConvexSet, ProjectionResult, as_symmetric
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import BoolArray, FloatArray
