@@ -33,13 +33,14 @@ def test_the_callback_sees_values_rise_and_bounds_fall_to_those_of_the_result(so
 
 @pytest.mark.parametrize(("solve", "problem"), SOLVERS)
 def test_a_time_limit_ends_a_search_that_would_not_end_and_keeps_one_that_would_busy(solve, problem):
-    solve(problem, sweeps=20, rng=0)  # compiled
-    began = time.monotonic()
-    result = solve(problem, rng=0, time_limit=0.3, sweeps=10**7)
-    assert time.monotonic() - began < 5.0
-    assert result.status == "optimal" or time.monotonic() - began > 0.1
-    # On a busy machine the limit comes early: after a hundredth of a second 0.91 is found; random halves have 0.7.
-    assert result.value >= 0.9 * solve(problem, rng=0, sweeps=20).value
+    unlimited, found = solve(problem, sweeps=20, rng=0), []  # compiled
+    for seed in range(3):  # how far a search comes depends on what else the machine does
+        began = time.monotonic()
+        result = solve(problem, rng=seed, time_limit=0.3, sweeps=10**7)
+        assert time.monotonic() - began < 5.0
+        assert result.status == "optimal" or time.monotonic() - began > 0.1
+        found.append(result.value)
+    assert max(found) >= 0.98 * unlimited.value
 
 
 def test_time_limits_end_sweeps_and_proofs_too():
