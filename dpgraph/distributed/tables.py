@@ -107,13 +107,12 @@ class EdgeTable:
         return kept
 
     def _sorted(self, weight: str | None, grid: WeightGrid, directed: bool) -> Blocks:
-        client, n, delayed = _client(), len(self.nodes), require("dask").delayed
-        pieces = [piece for _, piece in self._pieces(weight)]
+        client, n, delayed, labels = _client(), len(self.nodes), require("dask").delayed, self._labels()
+        pieces = [piece for _, piece in self._pieces(weight, labels)]
         threads = client.nthreads()
         least = min(2 * sum(threads.values()), n)  # public, as the number of blocks may not be
         blocks = min(max(2, len(pieces), least), n)
         edges = Edges(n, self.source, self.target, weight, directed, blocks, min(len(threads), blocks))
-        labels = self._labels()
         arcs = [delayed(edges.arcs, pure=False, nout=edges.groups)(piece, labels) for piece in pieces]
         built: list[Any] = [None] * blocks
         for group, home in zip(range(edges.groups), threads, strict=False):
@@ -147,8 +146,9 @@ class EdgeTable:
 
     def _faults(self, weight: str | None, *, cleaned: bool = True) -> tuple[list[str], Any]:
         """The names of the pieces, and numbers of rows and of malformed ones, and the first of these, in each."""
-        delayed, client, pieces = require("dask").delayed, _client(), self._pieces(weight, cleaned=cleaned)
-        edges, labels = Edges(len(self.nodes), self.source, self.target, weight, directed=False), self._labels()
+        delayed, client, labels = require("dask").delayed, _client(), self._labels()
+        edges = Edges(len(self.nodes), self.source, self.target, weight, directed=False)
+        pieces = self._pieces(weight, labels, cleaned=cleaned)
         tasks = client.compute([delayed(edges.faults, pure=False)(piece, labels) for _, piece in pieces])
         names = [name for name, _ in pieces]
         return names, _wait(client, tasks, "rows are checked", len(set(names)), gather=True)
@@ -164,14 +164,13 @@ class EdgeTable:
         large = names.dtype.kind in "iu" and max(-int(names.min()), int(names.max())) >= 2**53
         return names.astype(str).rename(DIGITS) if large else names  # doubles do not tell them apart
 
-    def _pieces(self, weight: str | None, *, cleaned: bool = True) -> list[tuple[str, Any]]:
+    def _pieces(self, weight: str | None, labels: Any, *, cleaned: bool = True) -> list[tuple[str, Any]]:
         """Tasks that read a piece each, and what an error calls it; `cleaned` without rows that are to be dropped."""
         pieces = self._read_pieces([self.source, self.target, *([] if weight is None else [weight])])
         if self.rules == PLAIN:
             return pieces
         edges = Edges(len(self.nodes), self.source, self.target, None, directed=False)
-        labels, clean = self._labels(), require("dask").delayed(_cleaned, pure=False)
-        drop = cleaned and self.rules.unknown == "drop"
+        clean, drop = require("dask").delayed(_cleaned, pure=False), cleaned and self.rules.unknown == "drop"
         return [(name, clean(piece, edges, labels, self.rules, drop)) for name, piece in pieces]
 
     def _read_pieces(self, columns: list[str]) -> list[tuple[str, Any]]:
