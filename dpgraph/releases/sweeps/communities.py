@@ -116,9 +116,9 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
     size, whole = np.arange(1, first.size + 1), float(degrees.sum())
     ratio = first * np.cumsum(first) / whole / np.sqrt(size)
-    head = min(COMMUNITIES.head * degrees.size, first.size)
-    if is_even(degrees) or degrees[: round(COMMUNITIES.head * degrees.size)].sum() > COMMUNITIES.head_holds * whole:
-        head = math.inf
+    head = COMMUNITIES.head * degrees.size
+    uneven = degrees[: round(head)].sum() > COMMUNITIES.head_holds * whole
+    head = math.inf if uneven or is_even(degrees) else min(head, first.size)
     least = np.where(size < head, COMMUNITIES.core_ratio, COMMUNITIES.head_ratio * (size / head) ** 3)
     core = int(np.max(size[ratio >= least * answer_noise(epsilon)], initial=0))
     return core if core > _LEAST_CORE else 0
