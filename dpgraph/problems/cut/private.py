@@ -42,7 +42,7 @@ def private_max_cut(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+    G : networkx.Graph, igraph.Graph, a table of edges, scipy sparse or numpy matrix
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     epsilon : float
         epsilon > 0.
