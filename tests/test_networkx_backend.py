@@ -5,6 +5,7 @@ import itertools
 import math
 import random
 import sys
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -220,6 +221,12 @@ def test_spectral_bisection_finds_planted_halves_and_refuses_the_unbounded_lapla
     assert dpgraph.evaluate.cut_fraction(G, sides) < 0.2
     with pytest.raises(InvalidParameterError, match="normalized=True"):
         nx.spectral_bisection(G, None, backend="dpgraph", **BUDGET)
+    for bisect in (nx.community.kernighan_lin_bisection, partial(nx.spectral_bisection, normalized=True)):
+        with dpgraph.PrivacyAccountant(epsilon=9.0) as accountant:
+            for n in (1, 2):
+                with pytest.raises(InvalidParameterError, match="at least 3 vertices"):
+                    bisect(nx.complete_graph(n), backend="dpgraph", epsilon=1.0)
+        assert accountant.spent.epsilon == 0
 
 
 def planted():

@@ -185,8 +185,10 @@ def _second_eigenvector(
     G: PrivateGraph, weight: str | None, asked: Privacy, seed: Any
 ) -> tuple[tuple[Hashable, ...], FloatArray]:
     """Vertices, and the eigenvector of the second largest eigenvalue of a private normalized adjacency."""
-    rank = min(3, len(G))  # the second column is wanted; a third leaves room for one of negative eigenvalue
-    private = private_normalized_adjacency(G, **asked.arguments(_counted(weight, asked)), rank=rank, rng=as_rng(seed))
+    if len(G) < 3:  # the second of two eigenvalues, 1 and -1, says nothing of halves
+        raise InvalidParameterError(f"halves are found for at least 3 vertices; got {len(G)}. Nothing was spent")
+    # The second column is wanted; a third leaves room for one of negative eigenvalue
+    private = private_normalized_adjacency(G, **asked.arguments(_counted(weight, asked)), rank=3, rng=as_rng(seed))
     values, vectors = np.linalg.eigh(private.core)
     if private.rank < 2 or values[-2] <= 0:
         raise MechanismHalted(
