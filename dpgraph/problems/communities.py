@@ -30,7 +30,7 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.answer_rule import RESPONSE, SWEEPS, average_degree, response_or_sweeps, response_wins
 from dpgraph.problems.driver import TOTAL_SHARE, Asked, Facts, Problem, Registry, Strategy, Undecided, decided, release
 from dpgraph.problems.options import BoundedIterates, RandomizedResponse
-from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
+from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph, too_dear
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import ReleasedCommunities, release_communities
 from dpgraph.releases.totals import WeightEstimate, release_block_weights, release_degree_excess, release_total_weight
@@ -130,6 +130,8 @@ def choose(facts: Facts) -> Any:
     def by_average(total: WeightEstimate) -> Any:
         if uneven.then(total) == RESPONSE:
             return RESPONSE
+        if too_dear(facts.n, epsilon * (1 - TOTAL_SHARE) * (1 - COMMON.share)):  # with what both questions leave
+            return SWEEPS
         degree, if_even = min(max(average_degree(facts, total), 0.0), facts.n - 1.0), even.then(total)
 
         def by_triangles(count: int) -> str:

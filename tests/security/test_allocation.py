@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHal
 from dpgraph.interfaces.cli import main
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.projections import Box
+from dpgraph.releases import answers
 from tests import memory
 from tests.about import each
 from tests.privacy.registry import ENTRIES, of_each_strategy, public_private_functions
@@ -275,6 +277,24 @@ def test_answers_are_not_chosen_where_they_do_not_fit(monkeypatch):
     with pytest.raises(InvalidParameterError, match="false answers"):
         dpgraph.private_max_cut(G, epsilon=2.0, mechanism="randomized-response", accountant=accountant)
     assert accountant.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("share", [0.95, 0.985, 0.99])
+def test_questions_leave_enough_for_the_answers_that_they_choose(share, monkeypatch):
+    communities = partial(
+        dpgraph.private_communities, nx.planted_partition_graph(3, 100, 0.4, 0.02, seed=1), epsilon=2.0, rng=1
+    )
+    assert communities().mechanism == "randomized-response"
+    monkeypatch.setattr(answers, "FLIP_LIMIT", answers.expected_flips(300, 2.0 * share))
+    assert communities().mechanism == "bounded-iterates"
+
+
+def test_a_core_answers_where_its_answers_fit(monkeypatch):
+    hubs, options = nx.barabasi_albert_graph(300, 100, seed=1), {"mechanism": "bounded-iterates"}
+    for limit, answer in ((1e7, True), (100.0, False)):
+        monkeypatch.setattr(answers, "FLIP_LIMIT", limit)
+        found = dpgraph.private_communities(hubs, epsilon=2.0, rng=1, **options)
+        assert ("adjacency bits" in {line.name for line in found.privacy.entries}) is answer
 
 
 @pytest.mark.parametrize(

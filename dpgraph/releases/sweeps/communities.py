@@ -39,7 +39,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, NoisyMaximum, Released
 from dpgraph.privacy.report import Pairs
 from dpgraph.progress import BAR, tqdm
-from dpgraph.releases.answers import answer_noise, release_flipped_graph
+from dpgraph.releases.answers import answer_noise, release_flipped_graph, too_dear
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
@@ -121,7 +121,7 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
     head = math.inf if uneven or is_even(degrees) else min(head, first.size)
     least = np.where(size < head, COMMUNITIES.core_ratio, COMMUNITIES.head_ratio * (size / head) ** 3)
     core = int(np.max(size[ratio >= least * answer_noise(epsilon)], initial=0))
-    return core if core > _LEAST_CORE else 0
+    return core if core > _LEAST_CORE and not too_dear(core, epsilon) else 0
 
 
 @dataclass(frozen=True)
