@@ -84,24 +84,18 @@ def test_tables_stay_within_the_limits_of_room_and_steps(monkeypatch):
     assert reduced(k_tree(9, 3, 0), 3).kept.size > 0
 
 
-def by_kernel(monkeypatch, wanted):
-    """Whether tables are added by the kernel, on threads, or by numpy."""
-    monkeypatch.setattr(tables, "worth_compiling", lambda *_: wanted)
-    monkeypatch.setattr(tables, "_AT_ONCE", 1)
-
-
-@pytest.mark.parametrize("inner", [2, 16, 128])
+@pytest.mark.parametrize("block", [1, 2**6, 2**10])
+@pytest.mark.parametrize("most", [2**4, 2**18])
 @pytest.mark.parametrize(("k", "q"), [(3, 4), (5, 3), (9, 2)])
-def test_the_kernel_and_numpy_give_the_same_optimum(k, q, inner, monkeypatch):
+def test_blocks_of_all_sizes_give_the_same_optimum(k, q, most, block, monkeypatch):
     """With messages on different neighbours, in whatever order, of which some are innermost."""
     made = IntegerCosts.of(CSPObjective.of(instance(k_tree(40, k, 5), q, seed=3, real=True)))
-    monkeypatch.setattr(tables, "_INNER", inner)
-    by_kernel(monkeypatch, False)
-    plain = elimination.reduced(made).best()
-    by_kernel(monkeypatch, True)
+    whole = elimination.reduced(made).best()
+    for name, size in (("_BLOCK", block), ("_MOST", most), ("_SMALL", 0)):
+        monkeypatch.setattr(tables, name, size)
     labels, more = elimination.reduced(made).best()
-    assert made.cost(labels) == made.cost(plain[0])
-    assert more == plain[1]
+    assert made.cost(labels) == made.cost(whole[0])
+    assert more == whole[1]
 
 
 @pytest.mark.parametrize("largest", [2**16, 2**32, 2**40])
@@ -112,13 +106,12 @@ def test_the_best_labels_are_exact_whatever_numbers_tables_hold(largest, beyond,
     scale = int(largest / float(made.tables.max(axis=(1, 2)).sum())) + beyond
     costs = IntegerCosts.of(CSPObjective.of(made))
     costs = replace(costs, pair=scale * costs.pair + np.random.default_rng(0).integers(scale, size=costs.pair.shape))
-    by_kernel(monkeypatch, True)
     with monkeypatch.context() as forgetful:
+        forgetful.setattr(tables, "_SMALL", 0)
         forgetful.setattr(elimination, "_SMALL", 0)
         forgetful.setattr(elimination, "_STEPS_OF_AN_ENTRY", 300)
         found, more = elimination.reduced(costs).best()
     monkeypatch.setattr(elimination, "KINDS", (np.int64,))
-    by_kernel(monkeypatch, False)
     whole, room = elimination.reduced(costs).best()
     assert costs.cost(found) == costs.cost(whole)
     assert 0 <= more <= room

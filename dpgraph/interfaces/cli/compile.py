@@ -26,7 +26,6 @@ from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.progress import tqdm
 from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
-from dpgraph.sos.csp.tables import KINDS, least_over
 from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.threads import within
@@ -79,7 +78,6 @@ def calls() -> list[Callable[[], object]]:
     return [
         _ask_a_block,
         _cut_at_once,
-        *(partial(least_over, np.zeros(3, kind), np.array([[0, 1]]), 2, 2, 0) for kind in KINDS),
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(64, 7), epsilon=20.0, rng=0).sample(0),
         *(partial(call, sparse) for call in of_sparse),
         partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),

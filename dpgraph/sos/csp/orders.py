@@ -11,8 +11,8 @@ from scipy import sparse
 from dpgraph.threads import time_is_up
 from dpgraph.typing import IntArray
 
-#: Steps for all variables: some seconds.
-MOST_STEPS = 2**33
+#: Steps for all variables: ten seconds.
+MOST_STEPS = 2**35
 
 
 def elimination_order(n: int, q: int, pairs: IntArray, widest: int) -> tuple[list[int], float]:

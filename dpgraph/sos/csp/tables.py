@@ -9,19 +9,16 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.compiled import OF_NUMPY, njit, worth_compiling
-from dpgraph.threads import NEVER, Stop, on_threads, thread_count
+from dpgraph.threads import time_is_up
 from dpgraph.typing import IntArray
 
-_AT_ONCE = 2**22  # steps of a variable that need no threads
-_INNER = 128  # entries of the innermost loops
+_BLOCK, _MOST = 2**14, 2**18  # entries of a block at least, and at most if that is possible
+_SMALL = 2**16  # entries that are a block of their own
 #: Types of numbers in tables: sixteen of the first are added at once, and the last holds all costs.
 KINDS: tuple[type[np.integer[Any]], ...] = np.uint16, np.int64
 
@@ -58,8 +55,8 @@ class Minimum:
     """The least over the labels of a variable of a sum of parts: a table of the other variables, its scope.
 
     Parts and tables are rows: where they begin, and their steps from a label to the next of the variable and of the
-    scope, of which so many are innermost. Parts of the same variables become one table, and so does what would be read
-    in pieces for each turn.
+    scope, of which so many are innermost. Parts of the same variables, or of some of them, become one table, and so
+    does what would be read in pieces for each row.
     """
 
     scope: Scope
@@ -73,22 +70,26 @@ class Minimum:
     @classmethod
     def of(cls, variables: Scope, parts: list[Part], q: int, places: Places) -> Minimum:
         """That over the labels of the first of the variables."""
-        inner = min(math.ceil(math.log(_INNER, q)), len(variables) - 1)
+        inner = min(max(math.ceil(math.log(_BLOCK, q)) - 2, 1), len(variables) - 1)
         scope = _ordered(variables[1:], [part for part, _ in parts], inner)
         axis = {u: k for k, u in enumerate((variables[0], *scope), 1)}
-        alike, every = defaultdict[object, list[list[int]]](list), list[list[int]]()
+        every, groups = list[list[int]](), list[tuple[frozenset[int], list[list[int]]]]()
         for part, first in parts:
             steps = {axis[u]: q**k for k, u in enumerate(reversed(part))}
             every.append([first, *(steps.get(k, 0) for k in range(1, len(axis) + 1))])
-            alike[frozenset(part) if len(part) > 2 else first].append(every[-1])
+        for (part, _), row in sorted(zip(parts, every, strict=True), key=lambda pair: -len(pair[0][0])):
+            home = next((rows for own, rows in groups if len(part) > 2 and own.issuperset(part)), None)
+            if home is None:
+                groups.append((frozenset(part), home := []))
+            home.append(row)
         tables, sums = list[list[int]](), list[tuple[list[int], list[list[int]]]]()
-        turn, end = len(axis) - inner, len(axis) + 1  # steps of the variable that takes turns come before inner ones
+        turn, end = len(axis) - inner, len(axis) + 1
         powers = [q**k for k in range(end)]
-        for rows in alike.values():
+        for _, rows in groups:
             row = rows[0]
-            used = [*range(end - 1, turn, -1), 1, *(k for k in range(turn, 1, -1) if row[k])]
-            in_pieces = turn > 1 and row[turn] and any(row[turn + 1 :]) and row[turn + 1 :] != powers[:inner][::-1]
-            if len(rows) > 1 or (in_pieces and len(used) < len(axis)):
+            used = [k for k in range(end - 1, 0, -1) if row[k]]
+            within = [row[k] for k in used if k > turn]
+            if len(rows) > 1 or (within != powers[: len(within)] and len(used) < len(axis)):
                 place = places.take(powers[len(used)])
                 row = [place, *(powers[used.index(k)] if k in used else 0 for k in range(1, end))]
                 sums.append((row, rows))
@@ -106,7 +107,7 @@ class Minimum:
             total[...] = _view(room, rows[0], axes, self.q)
             for row in rows[1:]:
                 total += _view(room, row, axes, self.q)
-        least_over(room, self.tables, self.start, self.q, self.inner)
+        _least_over(room, self.tables, self.start, self.q, self.inner)
 
 
 def _ordered(scope: Scope, parts: list[Scope], inner: int) -> Scope:
@@ -142,84 +143,26 @@ def _sum(room: Table, tables: IntArray, axes: Sequence[int], q: int) -> Table:
     return total
 
 
-def least_over(room: Table, tables: IntArray, start: int, q: int, inner: int) -> None:
-    """Write the least of a sum of tables over the labels of a variable at a place of the room, as :class:`Minimum`."""
+def _least_over(room: Table, tables: IntArray, start: int, q: int, inner: int) -> None:
+    """Write the least of a sum of tables over the labels of a variable at a place of the room, as :class:`Minimum`.
+
+    For each row, a block of all labels of the variable, of what takes turns and of what is innermost stays in a
+    processor's cache while all tables are added to it.
+    """
     width = tables.shape[1]
-    work, left = float(q) ** (width - 1), room[start : start + q ** (width - 2)]
-    if inner == width - 2 or not worth_compiling(_least_sums, OF_NUMPY * work):
-        left[:] = _sum(room, tables, range(1, width), q).min(axis=0).ravel()
-        return
-    left[:] = np.iinfo(room.dtype).max
-    outer = width - inner
+    outer = width - inner - (q ** (inner + 2) <= _MOST)
+    outer = 2 if q ** (width - 1) <= _SMALL else max(outer, 2)
     within, beside = tables[:, outer:].any(axis=1), tables[:, 2:outer].any(axis=1)
-    always = _sum(room, tables[~beside], [1, *range(outer, width)], q).reshape(1, q, -1)
-    first = _sum(room, tables[beside & ~within], [*range(2, outer), 1], q).reshape(-1, q if outer > 2 else 1, q)
-    large = tables[beside & within]
-    large = large[np.argsort(large[:, outer - 1] > 0, kind="stable")]
-    index = large[:, outer:] @ np.indices((q,) * inner).reshape(inner, q**inner)
-    labels = np.arange(len(first))[:, None] // q ** np.arange(max(outer - 3, 0))[::-1] % q
-    rows = _Rows(large[:, 0] + labels @ large[:, 2 : outer - 1].T, first, left.reshape(*first.shape[:2], -1))
-    in_one_piece = (index == np.arange(q**inner)).all(axis=1)
-    large_ones = _Large(np.column_stack([large[:, [1, outer - 1]], in_one_piece]), index)
-    shares = 1 if work <= _AT_ONCE else thread_count()
-    ends = [len(first) * k // shares for k in range(shares + 1)]
-    parts = [_Rows(*(array[slice(*pair)] for array in rows)) for pair in pairwise(ends)]
-    sums = [np.concatenate([always, np.zeros((3, *always.shape[1:]), room.dtype)]) for _ in parts]
-    if shares == 1 and work <= _AT_ONCE:
-        _least_sums(room, large_ones, rows, sums[0], NEVER)
-    else:
-        on_threads(partial(_least_sums, room, large_ones), parts, sums)
-
-
-class _Large(NamedTuple):
-    """Tables of both outer and innermost variables, those that do not mention the one that takes turns first."""
-
-    steps: IntArray  #: of the label and the turn, and 1 where what is innermost lies in one piece
-    places: IntArray  #: of what is innermost
-
-
-class _Rows(NamedTuple):
-    """For some labels of the outer variables but the one that takes turns, rows."""
-
-    at: IntArray  #: where the large tables begin
-    first: Table  #: what others add, by turn and label of the variable
-    left: Table  #: the least, by turn and what is innermost
-
-
-@njit(nogil=True)
-def _least_sums(room: Table, large: _Large, rows: _Rows, sums: Table, stop: Stop) -> None:
-    """As :func:`least_over`, where the first of the sums is what the label and what is innermost always add."""
-    at, (_, turns, q), (count, size), kind = rows.at, rows.first.shape, large.places.shape, room.dtype.type
-    fixed, common, total, steps, places = sums[0], sums[1:3], sums[3], large.steps, large.places
-    still = 0
-    while still < count and steps[still, 1] == 0:
-        still += 1
-    for r in range(len(at)):
-        if stop[0]:
+    block, rows = [1, *range(outer, width)], [*range(2, outer)]
+    always = _sum(room, tables[~beside], block, q)
+    first = _sum(room, tables[beside & ~within], [*rows, 1], q).reshape(*[q] * len(rows), q, *[1] * (width - outer))
+    large = [_view(room, table, rows + block, q) for table in tables[beside & within].tolist()]
+    left = room[start : start + q ** (width - 2)].reshape((q,) * (width - 2))
+    total = np.empty_like(always)
+    for row in np.ndindex((q,) * len(rows)):
+        np.add(always, first[row], out=total)
+        for table in large:
+            total += table[row]
+        np.min(total, axis=0, out=left[(*row, ...)])
+        if time_is_up():
             return
-        for a in range(q):
-            row = fixed[a]
-            for t in range(still):
-                row, before = common[t % 2, a], row
-                _add(row, before, room[at[r, t] + a * steps[t, 0] :], places[t], steps[t, 2])
-        for c in range(turns):
-            best = rows.left[r, c]
-            for a in range(q):
-                row, one = (common[(still - 1) % 2, a] if still else fixed[a]), rows.first[r, c, a]
-                for t in range(still, count):
-                    row, before = total[t % 2], row
-                    _add(row, before, room[at[r, t] + a * steps[t, 0] + c * steps[t, 1] :], places[t], steps[t, 2])
-                for b in range(size):
-                    best[b] = min(best[b], kind(row[b] + one))
-
-
-@njit(nogil=True)
-def _add(total: Table, row: Table, part: Table, index: IntArray, whole: int) -> None:
-    """A row and entries of a part of the room, which lie in one piece or not, in total."""
-    kind, size = row.dtype.type, len(row)
-    if whole:
-        for b in range(size):
-            total[b] = kind(row[b] + part[b])
-    else:
-        for b in range(size):
-            total[b] = kind(row[b] + part[index[b]])
