@@ -103,6 +103,15 @@ def local_growth(widths: Sequence[int], t: FloatArray) -> FloatArray:
     return total
 
 
+def check_smooth(epsilon: float) -> None:
+    """Refuse an epsilon that is too small for a smooth sensitivity."""
+    if not epsilon >= LEAST_SMOOTH_EPSILON:
+        raise InvalidParameterError(
+            f"smooth sensitivity needs epsilon of at least {LEAST_SMOOTH_EPSILON:g} for each count; got {epsilon:g}. "
+            f"mechanism='ladder' takes less"
+        )
+
+
 def smooth_scale(widths: Sequence[int], epsilon: float) -> int:
     r"""Scale s, in units of 2**-20, of noise with P[Z = z] proportional to 1/(s^2 + z^2) for an epsilon-DP count.
 
@@ -114,11 +123,7 @@ def smooth_scale(widths: Sequence[int], epsilon: float) -> int:
     to ln s is 1 - 2 s^2/(s^2 + z^2) + 2 pi s/sinh(2 pi s), between -1 and 1.0001 for s >= 2. So a + 1.0001 (beta +
     2^-20) = epsilon. (The general theorem of the source gives a = beta = epsilon/6 for this law.)
     """
-    if not epsilon >= LEAST_SMOOTH_EPSILON:
-        raise InvalidParameterError(
-            f"smooth sensitivity needs epsilon of at least {LEAST_SMOOTH_EPSILON:g} for each count; got {epsilon:g}. "
-            f"mechanism='ladder' takes less"
-        )
+    check_smooth(epsilon)
     shift, growth = smooth_shift_epsilon(epsilon), _GROWTH_SHARE * epsilon
     t = np.arange(math.ceil((len(widths) - 1) / growth) + 2, dtype=np.float64)
     local = local_growth(widths, t)

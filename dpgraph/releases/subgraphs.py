@@ -39,12 +39,13 @@ def subgraphs_of(graph: Graph) -> Subgraphs:
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
 
 
-def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
+def check_counts(shares: Mapping[str, float], epsilon: float, *, smooth: bool = False) -> None:
     """Refuse an epsilon of which the share of a pattern has a part that is too small for a release."""
     for pattern, share in shares.items():
-        order = ORDERS[pattern]
-        part = min(1 - order * _width_share(order), _width_share(order) if order else 1.0)
-        ladder.check_counts(epsilon * share * part * _ROUNDED)
+        order, whole = ORDERS[pattern], epsilon * share * _ROUNDED
+        (ladder.check_smooth if smooth else ladder.check_counts)(whole * (1 - order * _width_share(order)))
+        if order:
+            ladder.check_counts(whole * _width_share(order))
 
 
 def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:

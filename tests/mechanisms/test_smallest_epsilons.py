@@ -66,6 +66,12 @@ def test_embeddings(mechanism, epsilon, delta):
     check(run(function, mechanism, epsilon, COMPLETE, rank=2, delta=delta, rng=0), mechanism, epsilon)
 
 
+@each("mechanism, patterns", itertools.product(["ladder", "smooth"], ["edge", "triangle", ("edge", "3-star")]), parts=2)
+def test_counts(mechanism, patterns):
+    ran = [run(dpgraph.private_subgraph_counts, mechanism, e, COMPLETE, patterns) for e in np.geomspace(1e-7, 1e-3, 40)]
+    assert set(ran) == {mechanism, "refused"}
+
+
 @each("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100], parts=1)
 def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
     for n in (2, 21, 30, 1000):

@@ -90,8 +90,8 @@ def _by_bounds(
     }
 
 
-def _check(_: Ladder | Smooth, facts: CountFacts) -> None:
-    check_counts(dict(facts.shares), facts.epsilon)
+def _check(options: Ladder | Smooth, facts: CountFacts) -> None:
+    check_counts(dict(facts.shares), facts.epsilon, smooth=isinstance(options, Smooth))
 
 
 #: ``run(options, subgraphs, call, facts, None)`` returns a count for each pattern. `subgraphs` is private
