@@ -127,3 +127,11 @@ def test_a_power_of_two_times_the_weights_is_the_same_problem():
 def test_a_tolerance_or_a_limit_may_be_the_least_number_there_is(solve, problem):
     assert solve(problem, tol=5e-324, rng=0).gap < 0.2
     assert solve(problem, time_limit=5e-324, rng=0).gap <= 1.0
+
+
+def test_a_limit_that_is_over_once_the_graph_is_read_cuts_nothing_where_that_may_be_best():
+    A = np.triu(np.random.default_rng(0).normal(size=(60, 60)), 1)
+    A += A.T
+    mixed, plain = (max_cut(M, time_limit=5e-324, rng=0) for M in (A, np.abs(A)))
+    assert mixed.value == 0.0 <= cut_value(A, max_cut(A, rng=0)) <= mixed.upper_bound
+    assert 0.3 * np.abs(A).sum() / 2 < plain.value == cut_value(np.abs(A), plain) <= plain.upper_bound

@@ -69,7 +69,10 @@ def solve_max_cut(
         given = np.empty((0, n)) if options.initial is None else options.initial[None, kept]
         quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
-        if hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
+        late = hurried and not quick.size and time_is_up()
+        if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
+            quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
+        elif hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
             end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         if quick.size and time_is_up():  # products with a large matrix are late
