@@ -87,9 +87,10 @@ def size_of(numbers: FloatArray) -> float:
 
 
 def distinct(numbers: FloatArray) -> tuple[FloatArray, int]:
-    """Numbers among which all are, and how often each: one where all are equal, as in graphs without weights."""
-    alike = numbers.size > 0 and all(bool(np.all(part == numbers.flat[0])) for part in parts_of(numbers))
-    return (numbers.ravel()[:1], numbers.size) if alike else (numbers, 1)
+    """Numbers among whose sizes those of all are, and how often each: one where all are alike, as without weights."""
+    first = np.abs(numbers.ravel()[:1])
+    alike = first.size > 0 and all(bool(np.all(np.abs(part) == first)) for part in parts_of(numbers))
+    return (first, numbers.size) if alike else (numbers, 1)
 
 
 def are_whole(numbers: FloatArray, factor: float = 1.0) -> bool:

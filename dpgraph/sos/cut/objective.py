@@ -50,16 +50,20 @@ class _ListedObjective(CutObjective):
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
-            self.unit = common_divisor(np.append(2.0 * common_divisor(self.entries), self._row_sums(False)))
+            self.unit = common_divisor(np.append(2.0 * common_divisor(self._distinct[0]), self._row_sums(False)))
+
+    @cached_property
+    def _distinct(self) -> tuple[FloatArray, int]:
+        return distinct(self.entries)
 
     def _row_sums(self, absolute: bool) -> FloatArray:
         """Sums of the entries of the rows of M, or of their sizes."""
         size: Any = np.abs if absolute else np.positive
         if not sparse.issparse(self.matrix):
             return np.asarray(size(self.matrix).sum(axis=1))
-        (some, count), indptr, sums = distinct(self.entries), self.matrix.indptr, np.zeros(self.n_vertices)
-        if count > 1:  # equal ones
-            return np.asarray(np.diff(indptr) * size(some[0]))
+        indptr, sums = self.matrix.indptr, np.zeros(self.n_vertices)
+        if self._distinct[1] > 1 and (absolute or self.entries.min() == self.entries.max()):
+            return np.asarray(np.diff(indptr) * size(self.entries[0]))
         for first, last in self._blocks():
             rows = first + np.flatnonzero(np.diff(indptr[first : last + 1]))
             part = size(self.entries[indptr[first] : indptr[last]])
@@ -81,7 +85,7 @@ class _ListedObjective(CutObjective):
     @cached_property
     def small_rows(self) -> tuple[Rows, float]:
         """The same in whole numbers of sixteen bits and their unit, if no flip is worth too much; else as they are."""
-        unit = common_divisor(self.entries) if self.exact_sums else 0.0
+        unit = common_divisor(self._distinct[0]) if self.exact_sums else 0.0
         if unit == 0.0 or self.absolute_row_sums.max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
             return self.rows, 1.0
         return self.rows._replace(data=(self.rows.data / unit).astype(np.int16)), unit
