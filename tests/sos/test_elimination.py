@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpgraph import TwoCSP, max_2csp
-from dpgraph.sos.csp import elimination, tables
+from dpgraph.sos.csp import elimination, series, tables
 from dpgraph.sos.csp.costs import IntegerCosts
 from dpgraph.sos.csp.objective import CSPObjective
 from tests.sos.brute_force import exact_best
@@ -96,6 +96,21 @@ def test_blocks_of_all_sizes_give_the_same_optimum(k, q, most, block, monkeypatc
     labels, more = elimination.reduced(made).best()
     assert made.cost(labels) == made.cost(whole[0])
     assert more == whole[1]
+
+
+@pytest.mark.parametrize("more", [0, 9])
+def test_leaves_are_eliminated_in_rounds_or_one_by_one_to_the_same_end(more, monkeypatch):
+    G = nx.random_labeled_tree(300, seed=2)
+    G.add_edges_from(nx.gnm_random_graph(20, more, seed=3).edges)
+    made = IntegerCosts.of(CSPObjective.of(instance(G, 3, seed=4, real=True)))
+    found = []
+    for many in (1, 64, 10**9):
+        monkeypatch.setattr(series, "_MANY", many)
+        core = elimination.reduced(made)
+        labels, room = core.best()
+        assert sorted(core.order) == list(range(300))
+        found.append((made.cost(labels), room))
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("largest", [2**16, 2**32, 2**40])

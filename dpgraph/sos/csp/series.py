@@ -3,16 +3,19 @@
 What replaces a variable of two neighbours is a table on these, so that every table stays on two variables.
 """
 
+import time
 from dataclasses import replace
 
 import numpy as np
 
 from dpgraph.sos.csp.costs import IntegerCosts
-from dpgraph.threads import time_is_up
+from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import IntArray
 
 MOST_MORE = 2**50  # what is remembered beside a label
 _AT_ONCE = 2**16  # sums of two tables
+_MANY, _SHARE = 64, 1 / 16  # leaves, and share of the tables that are left: so many are worth a round
+_SECONDS_OF_A_TABLE = 3e-6  # at least, to find out what may be eliminated
 
 
 class Series:
@@ -22,25 +25,56 @@ class Series:
     """
 
     def __init__(self, costs: IntegerCosts) -> None:
-        (n, _), degrees = costs.single.shape, np.bincount(costs.pairs.ravel(), minlength=len(costs.single))
+        n = len(costs.single)
         self._single, self._given, self._made = costs.single.copy(), costs.pair, list[IntArray]()
-        self._near: list[dict[int, int]] = []  # the tables of a variable, by its neighbours
+        self._rounds: list[tuple[IntArray, IntArray, IntArray]] = []
         self._steps: list[tuple[int, list[tuple[int, IntArray]]]] = []
-        self.costs, self.kept = costs, np.arange(n)
-        if degrees.min(initial=3) <= 2:
-            self._near = [{} for _ in range(n)]
-            for e, (u, v) in enumerate(costs.pairs.tolist()):
+        self.costs, self.kept, self.order = costs, np.arange(n), list[int]()
+        left, degrees = self._strip(costs.pairs)
+        if time.monotonic() + _SECONDS_OF_A_TABLE * left.size > deadline():
+            self._rounds = []
+        elif degrees.min(initial=3) <= 2:
+            self._near: list[dict[int, int]] = [{} for _ in range(n)]  # the tables of a variable, by its neighbours
+            for e, (u, v) in zip(left.tolist(), costs.pairs[left].tolist(), strict=True):
                 self._near[u][v] = self._near[v][u] = e
             self._eliminate(degrees)
-        self.order = [v for v, _ in self._steps]
+            self.order = [*(v for leaves, _, _ in self._rounds for v in leaves.tolist()), *(v for v, _ in self._steps)]
         if self.order:
             self.kept = np.delete(self.kept, self.order)
             self.costs = self._rest()
 
+    def _strip(self, pairs: IntArray) -> tuple[IntArray, IntArray]:
+        """Eliminate leaves in rounds, while these are many: the tables that are left, and the degrees; -1 is gone.
+
+        A round is variables, their only neighbours, and their tables.
+        """
+        left, degrees = np.arange(len(pairs)), np.bincount(pairs.ravel(), minlength=len(self._single))
+        while not time_is_up():
+            leaf = degrees[pairs[left]] == 1
+            mine = leaf.any(axis=1)
+            tables = left[mine]
+            if tables.size < max(_MANY, _SHARE * left.size):
+                break
+            side = leaf[mine, 0].astype(np.int64)
+            v, u = pairs[tables, 1 - side], pairs[tables, side]
+            np.add.at(self._single, u, self._sums(v, u, tables).min(axis=1))
+            self._rounds.append((v, u, tables))
+            degrees[v] = -1
+            np.subtract.at(degrees, u, 1)
+            left = left[~mine]
+        return left, degrees
+
+    def _sums(self, v: IntArray, u: IntArray, tables: IntArray) -> IntArray:
+        """The costs of leaves, by their own labels and then those of their neighbours."""
+        sums = self._given[tables]
+        sums[v > u] = sums[v > u].transpose(0, 2, 1)
+        sums += self._single[v][:, :, None]
+        return sums
+
     def _eliminate(self, degrees: IntArray) -> None:
         """Eliminate: a step is a variable, its neighbours, and its tables by its own label and then theirs."""
-        waiting = [np.flatnonzero(degrees < 2)[::-1].tolist(), np.flatnonzero(degrees == 2)[::-1].tolist()]
-        gone = np.zeros(len(degrees), dtype=bool)
+        few = [(degrees >= 0) & (degrees < 2), degrees == 2]
+        waiting, gone = [np.flatnonzero(some)[::-1].tolist() for some in few], degrees < 0
         while any(waiting) and not time_is_up():
             v = (waiting[0] or waiting[1]).pop()
             if gone[v]:
@@ -97,7 +131,11 @@ class Series:
                 row = row + table[:, labels[u]]
             labels[v] = row.argmin()
             rows.append(row)
-        least = np.partition(np.reshape(rows, (-1, self._single.shape[1])), 1, axis=1)
+        costs = [np.reshape(rows, (-1, self._single.shape[1]))]
+        for leaves, near, tables in reversed(self._rounds):
+            costs.append(self._sums(leaves, near, tables)[np.arange(near.size), :, labels[near]])
+            labels[leaves] = costs[-1].argmin(axis=1)
+        least = np.partition(np.concatenate(costs), 1, axis=1)
         return int((least[:, 1] - least[:, 0]).min(initial=MOST_MORE))
 
 
