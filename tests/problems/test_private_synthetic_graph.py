@@ -10,6 +10,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.metrics import normalized_mutual_info_score
 
 import dpgraph
+from dpgraph.denoise import swaps
 from dpgraph.denoise.block_model import Blocks, draw_graph
 from dpgraph.denoise.degree_tails import believable_counts, degree_counts
 from dpgraph.denoise.homes import at_home
@@ -219,6 +220,18 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert swapped(A, labels, unknown, rng) is A
     fewer = swapped(A, labels, Goals(0.4 * before.count("triangle"), np.nan, np.nan), rng)
     assert Subgraphs(fewer.indptr, fewer.indices).count("triangle") < 0.45 * before.count("triangle")
+
+
+@pytest.mark.parametrize(("share", "least", "most"), [(swaps._SHARE, 0.95, 1.0), (100.0, 0.0, 0.5)])
+def test_triangles_do_not_gather_in_a_community_of_their_own(monkeypatch, share, least, most):
+    monkeypatch.setattr(swaps, "_SHARE", share)
+    labels, rng = np.repeat(np.arange(4), 200), np.random.default_rng(0)
+    A = draw_graph(np.full(800, 60), labels, np.where(np.eye(4), 3000.0, 2000.0), 0.0, rng)  # half of all edges inside
+    wanted = 2.5 * Subgraphs(A.indptr, A.indices).count("triangle")
+    B = swapped(A, labels, Goals(wanted, np.nan, np.nan), rng)
+    assert Subgraphs(B.indptr, B.indices).count("triangle") == pytest.approx(wanted, rel=0.03)
+    found = louvain(B, 1.0, np.random.default_rng(0))
+    assert least <= normalized_mutual_info_score(labels, found) <= most
 
 
 @pytest.fixture
