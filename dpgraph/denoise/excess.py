@@ -24,10 +24,11 @@ class Expected(NamedTuple):
     @classmethod
     def of(cls, A: sparse.csr_array, labels: IntArray) -> "Expected":
         """In a 0/1 matrix: the same for all graphs with these degrees, and edges between these communities."""
-        n, degrees = A.shape[0], np.diff(A.indptr).astype(np.float64)
-        sums = np.maximum(np.bincount(labels, weights=degrees), 1.0)
-        ends = sparse.csr_array((degrees / sums[labels], labels, np.arange(n + 1)), shape=(n, sums.size))
-        return cls(ends, sums_between(A, labels).toarray())
+        degrees, between = np.diff(A.indptr), sums_between(A, labels).toarray()
+        parts = degrees / np.maximum(between.sum(axis=1), 1.0)[labels]
+        return cls(
+            sparse.csr_array((parts, labels, np.arange(labels.size + 1)), shape=(labels.size, len(between))), between
+        )
 
     def leading(self, A: sparse.csr_array, begin: FloatArray) -> tuple[FloatArray, FloatArray]:
         """About the leading eigenvectors of what A has beyond this, in columns, and their eigenvalues, all positive.

@@ -116,12 +116,13 @@ def swapped(A: sparse.csr_array, labels: IntArray, goals: Goals, rng: np.random.
     rows = indptr, neighbours, owners, mates
     weights = 2 / np.maximum(degrees * (degrees - 1), 2.0)
     of_vertices = labels, weights, centred, np.zeros(degrees.size, dtype=np.uint8)
-    tries, share, expected = min(_SWAPS * A.nnz, _MOST), _SHARE, Expected.of(A, labels)
-    vectors = rng.standard_normal((degrees.size, min(_LEADING, degrees.size)))
-    leading = np.zeros((degrees.size, 0)), np.zeros(0), share  # in the first round nothing has gathered yet
+    tries, share = min(_SWAPS * A.nnz, _MOST), _SHARE
     rounds = min(_ROUNDS, _MOST // tries)
+    expected = Expected.of(A, labels) if rounds > 1 else None  # in the first round nothing has gathered yet
+    vectors = rng.standard_normal((degrees.size, min(_LEADING, degrees.size))) if expected else np.zeros((0, 0))
+    leading = np.zeros((degrees.size, 0)), np.zeros(0), share
     for turn in range(rounds):
-        if turn:
+        if expected and turn:
             vectors, values = expected.leading(matrix_of(A, neighbours), vectors)
             leading = vectors, (values / values[0]) ** _POWER * values[0] ** 2, share
         kernel, before, lacked = at_once(_swaps, 60.0 * tries), distance(scale), lacking()
