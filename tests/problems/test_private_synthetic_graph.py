@@ -222,6 +222,23 @@ def test_swaps_reach_counts_and_leave_degrees_and_edges_between_communities_alon
     assert Subgraphs(fewer.indptr, fewer.indices).count("triangle") < 0.45 * before.count("triangle")
 
 
+@pytest.mark.parametrize("wanted", [2.0, 0.5])
+def test_counts_that_swaps_keep_are_those_of_the_graph(wanted):
+    rng = np.random.default_rng(3)
+    A = draw_graph(rng.integers(1, 40, 300), np.repeat([0, 1, 2], 100), np.full((3, 3), 400.0), 0.3, rng)
+    degrees = np.diff(A.indptr).astype(float)
+    centred = Roots.fit(degrees).of(degrees)
+    counts = swaps.Counts.of(
+        A, Goals(wanted * Subgraphs(A.indptr, A.indices).count("triangle"), 0.2, 0.1), centred, 1.0
+    )
+    before = counts.now.copy()
+    B = swaps._nearer(A, np.repeat([0, 1, 2], 100), centred, counts, rng)
+    found = Subgraphs(B.indptr, B.indices)
+    assert abs(counts.now[0] - before[0]) > 100
+    assert counts.now[0] == found.count("triangle")
+    assert counts.now[1:] == pytest.approx([found.clustering(), float(centred @ (B @ centred)) / 2], rel=1e-5)
+
+
 @pytest.mark.parametrize(("share", "least", "most"), [(swaps._SHARE, 0.95, 1.0), (100.0, 0.0, 0.5)])
 def test_triangles_do_not_gather_in_a_community_of_their_own(monkeypatch, share, least, most):
     monkeypatch.setattr(swaps, "_SHARE", share)
