@@ -97,7 +97,9 @@ def quotient_limits(
 
 
 def quotient_tail(laws: tuple[Noise, Noise], widths: tuple[Widths, Widths], r: float, h: float) -> float:
-    """No less than the probability that X - r Y is further away than h."""
+    """No less than the probability that X - r Y, which may be discrete, is h or more away: all of it at 0."""
+    if h == 0:
+        return 1.0
     places = h * np.arange(1, _PLACES + 1) / _PLACES
     one = tails(laws[0], widths[0], places)
     if r == 0:

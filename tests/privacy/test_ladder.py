@@ -289,11 +289,11 @@ def test_an_interval_says_no_negative_number_of_copies():
 
 
 def test_transitivity_stays_within_its_range():
-    for graph in (nx.empty_graph(6), nx.complete_graph(6)):
-        found = dpgraph.private_transitivity(graph, epsilon=0.1, rng=0)
-        assert 0 <= found.value <= 1
+    for graph, epsilon in itertools.product((nx.empty_graph(6), nx.complete_graph(6)), (0.1, 50)):
+        found = dpgraph.private_transitivity(graph, epsilon=epsilon, rng=0)
         low, high = found.interval()
-        assert 0 <= low <= high <= 1
+        assert 0 <= low <= found.value <= high <= 1
+        assert low <= nx.transitivity(graph) <= high  # 0 where there is no wedge
     exact = nx.transitivity(nx.karate_club_graph())
     assert dpgraph.private_transitivity(nx.karate_club_graph(), epsilon=1e4, rng=0).value == pytest.approx(
         exact, rel=0.02

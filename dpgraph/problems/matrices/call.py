@@ -91,8 +91,9 @@ def matrix_facts(
 def check_matrix(A: Any) -> tuple[int, int]:
     """Refuse what is no matrix of real numbers; entries are not looked at. Return the shape."""
     refuse_masked(A)
-    if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
-        got = f"shape {A.shape}" if hasattr(A, "shape") else type(A).__name__
+    array = isinstance(A, np.ndarray) or sparse.issparse(A)
+    if not array or A.ndim != 2 or 0 in A.shape:
+        got = f"shape {A.shape}" if array else type(A).__name__
         raise InvalidParameterError(f"expected a numpy array or scipy sparse matrix with rows and columns; got {got}")
     if np.dtype(A.dtype).kind not in "biuf":
         raise InvalidParameterError(f"expected a matrix of real numbers; got entries of type {A.dtype}")
