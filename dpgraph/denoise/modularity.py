@@ -93,21 +93,34 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
     if not total > 0:
         return math.nan, math.inf
     inside = np.diag(weights.values) / total
-    volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
-    squares = float(volumes @ volumes)
+    volumes, squares = _volumes(weights, total)
     value = float(inside.sum()) - resolution * squares / 4
     slopes = np.eye(volumes.size) - inside.sum() - resolution * (np.add.outer(volumes, volumes) - squares) / 2
     return value, weights.deviation(slopes) / total
 
 
+def _volumes(weights: BlockWeights, total: float) -> tuple[FloatArray, float]:
+    """Shares v_a = D_a/m of the degree sums in the total, and the sum of their squares without what noise adds to it.
+
+    With d_a of N numbers in D_a, those inside twice, and t the trust, the noise of D_a - v_a m has the variance
+    sigma^2 (d_a + 2 n_aa - d_a^2/N + (1 - t) N (d_a/N - v_a)^2). No sum of squares is below 4/k, that of equal groups.
+    """
+    volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
+    inside, every = np.diag(weights.numbers), float(weights.numbers.sum())
+    numbers = weights.numbers.sum(axis=0) + weights.numbers.sum(axis=1)
+    apart = (1 - weights.trust) * every * (numbers / every - volumes) ** 2
+    noise = min(weights.std / total, LARGEST_SCALE) ** 2 * (numbers + 2 * inside - numbers**2 / every + apart)
+    return volumes, max(float(volumes @ volumes - noise.sum()), 4 / volumes.size)
+
+
 def modularity_interval(weights: BlockWeights, resolution: float) -> tuple[float, float]:
-    """A 95 % interval for the modularity, to first order in the noise, within what a modularity can be."""
+    """A 95 % interval for the modularity within what one can be; the plug-in variance covers squares of noise, too."""
     least, total = min(-resolution / 2, 1 - resolution), float(weights.values.sum())
     if not total > 0:
         return least, 1.0
     value, _ = modularity(weights, resolution)
-    volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
-    slopes = np.eye(volumes.size) - resolution * (np.add.outer(volumes, volumes) - float(volumes @ volumes) / 2) / 2
+    volumes, squares = _volumes(weights, total)
+    slopes = np.eye(volumes.size) - resolution * (np.add.outer(volumes, volumes) - squares / 2) / 2
     return _interval(weights, value * total, slopes, least)
 
 
