@@ -123,7 +123,7 @@ class PrivacyAccountant:
         spent, total = self.spent, self._total
         persons = f", {protects(k)}" if (k := self.edges_per_person) > 1 else ""
         return (
-            f"PrivacyAccountant(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g}"
+            f"{type(self).__name__}(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g}"
             f"{persons})"
         )
 

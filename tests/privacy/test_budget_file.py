@@ -41,6 +41,7 @@ def test_a_file_keeps_the_same_books_as_an_accountant_in_memory(path):
         assert file.spent == FileAccountant(path).spent == memory.spent
         assert file.remaining == FileAccountant(path).remaining == memory.remaining
     assert file.report() == memory.report()
+    assert repr(file) == repr(memory).replace("Privacy", "File")
     assert [(line.epsilon, line.delta, line.process) for line in file.charges()][1] == (0.3, 1e-7, os.getpid())
 
 
