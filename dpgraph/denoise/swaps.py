@@ -160,6 +160,7 @@ def _nearer(
             vectors, values = expected.leading(matrix_of(A, neighbours), vectors)
             leading = vectors, (values / values[0]) ** _POWER * values[0] ** 2, share
         before, lacked = counts.distance(), counts.lacking()
+        marks.fill(0)
         on_thread(at_once(_swaps, 60.0 * tries), graph, vertices, leading, (*counts, np.zeros(3)), tries, rng)
         slow, lacks = counts.distance() > (1 - _WORTH) * before, counts.lacking()
         if counts.reached() or (slow and (share > 1 or lacks <= 0)):
@@ -191,23 +192,17 @@ def _swaps(graph: Any, vertices: Any, leading: Any, counts: Any, tries: int, rng
     Where there are more triangles than are wanted, a and b of every other swap are ends of random edges.
     """
     indptr, neighbours, owners, _, support = graph
-    labels, weights, _, of_a, of_x, _ = vertices
+    labels, _, _, of_a, of_x, _ = vertices
     now, wanted, near, scale, change = counts
-    vectors = leading[0]
+    vectors, worth, share = leading
     a = x = ax = left = 0
     unread, opens = _MOST_READ, now[0] > wanted[0]
     for number in range(tries):
         if number % 1024 == 0 and (stop[0] or unread <= 0 or _distance(now, wanted, near) < 1):
             break
         if left == 0:
-            clear(a, graph, of_a)
-            clear(x, graph, of_x)
-            a, left = owners[int(rng.random() * owners.size)], _SAME
-            ax = _drawn(indptr[a], indptr[a + 1], support, opens, rng)
-            x = neighbours[ax]
-            mark(a, graph, weights, of_a)
-            mark(x, graph, weights, of_x)
-            unread -= indptr[a + 1] - indptr[a] + indptr[x + 1] - indptr[x]
+            a, ax = _first_edge(a, x, graph, vertices, opens, rng)
+            x, left = neighbours[ax], _SAME
         left -= 1
         if opens and number % 2:
             b = owners[int(rng.random() * owners.size)]
@@ -227,15 +222,26 @@ def _swaps(graph: Any, vertices: Any, leading: Any, counts: Any, tries: int, rng
         gain = gathered = 0.0
         for k in range(3):
             gain += ((now[k] - wanted[k]) ** 2 - (now[k] + change[k] - wanted[k]) ** 2) * scale[k] ** 2
-        for k in range(leading[1].size if gain > 0 else 0):
-            gathered += leading[1][k] * (vectors[a, k] - vectors[y, k]) * (vectors[b, k] - vectors[x, k])
-        if gain > 0 and gathered <= max(leading[2] * change[0], 0.0):
+        for k in range(worth.size if gain > 0 else 0):
+            gathered += worth[k] * (vectors[a, k] - vectors[y, k]) * (vectors[b, k] - vectors[x, k])
+        if gain > 0 and gathered <= max(share * change[0], 0.0):
             for k in range(3):
                 now[k] += change[k]
             left = 0
             _swap(a, ax, b, by, graph, vertices)
+
+
+@njit()
+def _first_edge(a: int, x: int, graph: Any, vertices: Any, opens: bool, rng: Any) -> tuple[int, int]:
+    """The end of a random edge, and the place of one of its edges; neighbours of its ends have marks, no others."""
+    _, weights, _, of_a, of_x, _ = vertices
     clear(a, graph, of_a)
     clear(x, graph, of_x)
+    a = graph[2][int(rng.random() * graph[2].size)]
+    ax = _drawn(graph[0][a], graph[0][a + 1], graph[4], opens, rng)
+    mark(a, graph, weights, of_a)
+    mark(graph[1][ax], graph, weights, of_x)
+    return a, ax
 
 
 @njit()
