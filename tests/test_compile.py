@@ -88,6 +88,9 @@ import sys, networkx as nx, dpgraph
 G = nx.karate_club_graph()
 for call in (dpgraph.private_communities, dpgraph.private_subgraph_counts, dpgraph.private_synthetic_graph):
     call(G, epsilon=2.0, rng=0)
+for G in (G, nx.gnp_random_graph(60, 0.5, seed=0), nx.random_regular_graph(3, 90, seed=0)):
+    dpgraph.max_cut(G, rng=0)
+    dpgraph.max_bisection(G, rng=0)
 assert "numba" not in sys.modules
 """
     programs.python("-c", code, check=True)

@@ -20,15 +20,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from scipy import sparse
 
-from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
+from dpgraph.sos.branching.hypermetric import extended, pair_signs, priced_pairs, violated_triangles
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.certificate import dual_bound
 from dpgraph.sos.cut.objective import DenseObjective
 from dpgraph.sos.definiteness import there_is_time
 from dpgraph.sos.proofs import DualPoint, Inequality, Part
 from dpgraph.sos.quasi_newton import ENOUGH, SHORTER, SHORTEST, descent
-from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 _LONGEST = 7  # signed vertices of an inequality
@@ -121,11 +121,12 @@ def tightened(now: MetricBound, beat: float, *, rounds: int, deadline: float = m
     X, y, members, t = now.moments, now.diagonal / scale, now.members, now.multipliers / scale
     bound, estimates = now.bound, list[float]()
     for _ in range(rounds):
+        signs = pair_signs(members, n)
         try:
-            X, y, t = _minimised(W, X, y, members, t)
+            X, y, t = _minimised(W, X, y, signs, _limits(members), t)
         except TimeoutError:
             break
-        top = float(np.linalg.eigvalsh(_dual_matrix(W, y, members, t))[-1])
+        top = float(np.linalg.eigvalsh(_dual_matrix(W, y, signs, t))[-1])
         estimates.append(objective.constant + scale * (float(np.sum(y)) + n * top + float(t @ _limits(members))))
         if estimates[-1] < min(estimates[:-1], default=bound) or estimates[-1] <= beat:
             found, diagonal = certified_bound(objective, members, scale * t, scale * (y + top))
@@ -159,8 +160,8 @@ def certified_bound(
 
     With k terms in a sum each of them is rounded k + 1 times at most, which reaches a value with a quarter of it.
     """
-    matrix, sizes = objective.matrix.copy(), np.sum(members != 0, axis=1)
-    add_pairs(matrix, members, -4.0 * t)
+    sizes = np.sum(members != 0, axis=1)
+    matrix = objective.matrix + priced_pairs(pair_signs(members, objective.n_vertices), -4.0 * t)
     terms = int(np.bincount(np.abs(members).ravel())[1:].max(initial=0)) + 1  # no pair is in more than its vertex
     magnitude = math.fsum(np.abs(objective.matrix).ravel()) + 4.0 * math.fsum(t * sizes**2) + abs(objective.constant)
     priced = DenseObjective(matrix, objective.constant + math.fsum(t * _limits(members)))
@@ -174,17 +175,17 @@ def certified_bound(
 
 
 def _minimised(
-    W: FloatArray, X: FloatArray, y: FloatArray, members: IntArray, t: FloatArray
+    W: FloatArray, X: FloatArray, y: FloatArray, signs: sparse.csr_array, limits: FloatArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """One round: the next X, y and t. Steps of limited-memory BFGS on what is free, projected to t >= 0."""
-    n, limits = len(W), _limits(members)
+    n = len(W)
 
     def lagrangian(point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         y, t = point[:n], point[n:]
-        positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
+        positive = _positive_part(_dual_matrix(W, y, signs, t) + _WEIGHT * X)
         moments = positive / _WEIGHT
         value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.vdot(positive, moments))
-        return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)]), moments
+        return value, np.concatenate([1.0 - np.diag(moments), limits + signs @ moments.ravel()]), moments
 
     point, least = np.append(y, t), np.repeat([-np.inf, 0.0], [n, t.size])
     value, slope, moments = lagrangian(point)
@@ -213,11 +214,8 @@ def _minimised(
     return moments, point[:n], point[n:]
 
 
-def _dual_matrix(W: FloatArray, y: FloatArray, members: IntArray, t: FloatArray) -> FloatArray:
-    C = W.copy()
-    C[np.diag_indices_from(C)] -= y
-    add_pairs(C, members, t)
-    return C
+def _dual_matrix(W: FloatArray, y: FloatArray, signs: sparse.csr_array, t: FloatArray) -> FloatArray:
+    return np.asarray(W - np.diag(y) + priced_pairs(signs, t))
 
 
 def _positive_part(A: FloatArray) -> FloatArray:
@@ -243,14 +241,14 @@ def _hopeless(estimates: list[float], beat: float) -> bool:
 def _violated(X: FloatArray, known: IntArray) -> IntArray:
     """The inequalities that X violates most, without those that are known: triangles, and longer ones from them."""
     n, found = len(X), [known]
-    members, violation = on_thread(violated_triangles, X, _VIOLATED, _MOST_FOUND)
+    members, violation = violated_triangles(X, _VIOLATED, _MOST_FOUND)
     while members.size:
         strongest = np.argsort(-violation, kind="stable")[: _SHARE * n]
         members = members[strongest]
         found.append(np.pad(members, ((0, 0), (0, _LONGEST - members.shape[1]))))
         if members.shape[1] == _LONGEST or n < members.shape[1] + 2:
             break
-        members, violation = on_thread(extended, X, members)
+        members, violation = extended(X, members)
         members, violation = members[violation > _VIOLATED], violation[violation > _VIOLATED]
     rows = np.concatenate(found)
     order = np.argsort(np.where(rows == 0, n + 1, np.abs(rows)), axis=1, kind="stable")

@@ -33,6 +33,7 @@ from dpgraph.threads import on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 _LOOSE = 1e-6  # an inequality with more room than this is not tight
+_REACHED = 0.2  # about that share of a graph is seen from each vertex
 _PATIENCE = 8  # rounds for which an inequality that is not tight is kept
 _MOST_STEPS = 2**31 - 1  # that the simplex method counts
 
@@ -171,7 +172,7 @@ def _terms(edges: CutEdges, rows: sparse.csr_array, t: FloatArray) -> list[tuple
 
 def _separated(edges: CutEdges, at: FloatArray, crossing: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
     """Inequalities that are violated `at` a point, and by `crossing`, each once: rows and right-hand sides."""
-    search = at_once(violated_cycles, edges.rows.indptr.size * edges.rows.indices.size)
+    search = at_once(violated_cycles, _REACHED * edges.rows.indptr.size * edges.rows.indices.size)
     columns, signs, begins = on_thread(search, edges.rows, edges.numbers, at)
     shape = (begins.size - 1, edges.weights.size)
     limits = np.asarray((sparse.csr_array((signs > 0, columns, begins), shape=shape)).sum(axis=1)).ravel() - 1.0

@@ -44,6 +44,10 @@ class CutObjective(ABC):
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
 
+    def as_array(self) -> FloatArray:
+        """M itself, for few vertices."""
+        return self.multiply(np.eye(self.n_vertices))
+
     @property
     @abstractmethod
     def row_norms(self) -> FloatArray:

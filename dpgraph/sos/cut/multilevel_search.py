@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from dpgraph.sos.cut.annealing import passed
 from dpgraph.sos.cut.flows import can_flow, cut_by_flow
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
-from dpgraph.sos.cut.objective import SparseObjective, annealed
+from dpgraph.sos.cut.objective import SMALL, SparseObjective, annealed
 from dpgraph.sos.cut.rounding import Population
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import time_is_up
@@ -75,6 +76,9 @@ def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: in
 
     Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
+    if objective.n_vertices <= SMALL:
+        M, tol = objective.as_array(), 1e-10 * float(objective.row_norms.max(initial=0.0))
+        return passed(M, signs.reshape(len(signs), -1), imbalance, tol).reshape(signs.shape)
     return refined(objective.rows, np.ones(objective.n_vertices), signs, float(imbalance))
 
 
@@ -96,7 +100,7 @@ def anneal_balanced(
     if not norms.any():
         return repair_and_swap(objective, signs[:, :keep], imbalance)
     unit = float(norms[norms > 0.0].mean())
-    temperatures = np.linspace(hot, _COLD, _SWEEPS if sweeps is None else sweeps) * unit
+    temperatures = np.linspace(hot, _COLD, min(_SWEEPS, len(signs)) if sweeps is None else sweeps) * unit
     prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
     cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
     if keep is not None:

@@ -17,6 +17,7 @@ from dpgraph.compiled import Rows
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
+from dpgraph.sos.cut.annealing import cool
 from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import on_columns
 from dpgraph.sos.reduction import reduce_low_degree
@@ -28,7 +29,8 @@ _SWEEPS_AT_LEAST, _MOST_DRAWN = 16, 100  # between two times that starts are dra
 _AT_ONCE = 2**14  # entries that a processor's cache holds
 _LARGE, _SHARE_OF_LOW = 2**20, 0.03  # entries, and vertices of low degree, fewer of which are not worth the copies
 _SHARE_OF_ELIMINATION = 0.25  # of the time that is left
-_SMALL = 300  # vertices up to which matrix products are as quick as anybody can notice
+#: Vertices up to which matrix products are as quick as anybody can notice.
+SMALL = 300
 
 
 class _ListedObjective(CutObjective):
@@ -138,14 +140,14 @@ def _ascend(
     objective: CutObjective, base: SparseObjective, u: FloatArray, price: float, V: FloatArray, sweeps: int, tol: float
 ) -> tuple[int, float]:
     """Coordinate ascent on M + price (u u' - diag(u^2)), M that of `base`; a small objective's is not compiled."""
-    if V.shape[0] <= _SMALL:
+    if V.shape[0] <= SMALL:
         return CutObjective.ascend(objective, V, sweeps, tol)
     sweeps, gain = on_thread(kernels.ascend_sparse, base.rows, u, price, V, sweeps, tol)
     return sweeps, gain
 
 
 def annealed(
-    base: _ListedObjective, u: FloatArray, price: FloatArray | float, signs: FloatArray, temperatures: FloatArray,
+    base: CutObjective, u: FloatArray, price: FloatArray | float, signs: FloatArray, temperatures: FloatArray,
     tol: float, seed: int,
 ) -> FloatArray:  # fmt: skip
     """Copies of the cuts (n,) or (n, c), annealed on M + price (u u' - diag(u^2)), M that of `base`.
@@ -154,11 +156,22 @@ def annealed(
     population that is annealed together (Hukushima, Iba 2003) is worth more than its best one annealed alone.
     """
     prices, rng = np.zeros(temperatures.size) + price, np.random.default_rng(seed)
-    rows, unit = (base.rows, 1.0) if prices.any() else base.small_rows
-    kind = rows.data.dtype
-    x = np.array(signs.reshape(len(signs), -1), dtype=kind, order="C")
-    u, prices, count = u.astype(kind, copy=False), prices.astype(kind), x.shape[1]
-    hot, since = int(np.count_nonzero(temperatures)), 0
+    x = np.array(signs.reshape(len(signs), -1), dtype=np.float64, order="C")
+    if isinstance(base, SparseObjective) and base.n_vertices > SMALL:
+        rows, unit = (base.rows, 1.0) if prices.any() else base.small_rows
+        kind = rows.data.dtype
+        x, u, prices = x.astype(kind), u.astype(kind), prices.astype(kind)
+
+        def anneal(part: slice) -> None:
+            number = np.uint64(seed + part.start)
+            on_thread(kernels.anneal_rows, rows, u, x, temperatures[part] / unit, prices[part], tol / unit, number)
+    else:
+        M = base.as_array()
+
+        def anneal(part: slice) -> None:
+            cool(M, x, temperatures[part], prices[part], tol, rng)
+
+    hot, count, since = int(np.count_nonzero(temperatures)), x.shape[1], 0
     steps = max(_SWEEPS_AT_LEAST, -(-hot // _MOST_DRAWN))
     for end in (*(range(steps, hot, steps) if count > 1 else ()), temperatures.size):
         if since and time_is_up():
@@ -168,9 +181,8 @@ def annealed(
             values = -0.25 * (np.sum(x * base.multiply(x), axis=0) + prices[since] * (u @ x) ** 2)
             shares = np.cumsum(np.exp(change * (values - values.max())))
             drawn = np.searchsorted(shares, (np.arange(count) + rng.random()) * (shares[-1] / count))
-            x = np.ascontiguousarray(x[:, np.minimum(drawn, count - 1)])
-        part, number = slice(since, end), np.uint64(seed + since)
-        on_thread(kernels.anneal_rows, rows, u, x, temperatures[part] / unit, prices[part], tol / unit, number)
+            x[:] = x[:, np.minimum(drawn, count - 1)]
+        anneal(slice(since, end))
         since = end
     return x.reshape(signs.shape).astype(np.float64)
 
@@ -332,9 +344,9 @@ class DenseObjective(_ListedObjective):
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
-        """Metropolis sweeps, O(n) for an accepted flip, of one cut on each thread."""
-        return annealed_apart(kernels.anneal_dense, (self.matrix,), signs, temperatures, tol, seed)
+    def as_array(self) -> FloatArray:
+        """M itself."""
+        return np.asarray(self.matrix)
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
@@ -384,7 +396,7 @@ class FactoredObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
-        if self.n_vertices <= _SMALL:
+        if self.n_vertices <= SMALL:
             return super().ascend(vectors, sweeps, tol)
         U, UB, h = self.factor, self.scaled_factor, self.diagonal
         sweeps, gain = on_thread(kernels.ascend_factored, U, UB, h, vectors, sweeps, tol)
@@ -392,6 +404,8 @@ class FactoredObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
+        if self.n_vertices <= SMALL:
+            return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
         data = self.factor, self.scaled_factor, self.diagonal
         return annealed_apart(kernels.anneal_factored, data, signs, temperatures, tol, seed)
 
@@ -469,6 +483,8 @@ class BalancedObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps."""
+        if self.n_vertices <= SMALL:
+            return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
         return annealed(self.base, self.sizes, 4.0 * self.penalty, signs, temperatures, tol, seed)
 
     def flip_cost(self) -> float:
