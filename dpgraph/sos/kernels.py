@@ -30,17 +30,6 @@ def uniform(state: NDArray[np.uint64]) -> float:
     return float(z >> np.uint64(11)) * _TO_UNIT
 
 
-@njit()
-def accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64]) -> bool:
-    """Metropolis rule; at temperature 0 only a gain above `tol`, so that equal moves cannot cycle."""
-    if temperature == 0.0:
-        return gain > tol
-    if gain >= 0.0:
-        return True
-    ratio = gain / temperature
-    return ratio > -30.0 and uniform(state) < np.exp(ratio)
-
-
 def default_sweeps(operations: float, cost: float, most: int = 2500) -> int:
     """As many sweeps as `operations` allow at the `cost` of one for all starts, between 20 and `most`."""
     return int(np.clip(operations / cost, 20, most))

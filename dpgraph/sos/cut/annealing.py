@@ -4,8 +4,6 @@ A few vertices, drawn at random, are tried at a time, as if the others stood sti
 what is found is as good as one by one.
 """
 
-from itertools import pairwise
-
 import numpy as np
 
 from dpgraph.threads import time_is_up
@@ -17,38 +15,25 @@ _AT_ONCE = 16  # vertices at most, and groups at least
 def cool(
     M: FloatArray, x: FloatArray, temperatures: FloatArray, prices: FloatArray, tol: float, rng: np.random.Generator
 ) -> None:
-    """Anneal all columns of x (n, c) in place on M + price (11' - I); the first temperature 0 ends it by 1-opt.
+    """Anneal all columns of x (n, c) in place on M + price (11' - I), one vertex at a time once the temperature is 0.
 
     A loss up to the temperature times an exponential waiting time is accepted, which is the Metropolis rule.
     """
-    order = rng.permutation(len(x))
+    order, most = rng.permutation(len(x)), min(_AT_ONCE, -(-len(x) // _AT_ONCE))
     rows, signs = M[np.ix_(order, order)], x[order]
-    starts = range(0, len(x), min(_AT_ONCE, -(-len(x) // _AT_ONCE)))
     for temperature, price in zip(temperatures, prices, strict=True):
-        if temperature == 0.0:
-            _climb(rows, signs, tol)
-        if temperature == 0.0 or time_is_up():
-            break
-        for first, last in pairwise((*starts, len(x))):
-            own, field = signs[first:last], rows[first:last] @ signs
+        size, moved = most if temperature else 1, temperature > 0.0
+        for first in range(0, len(x), size):
+            own, field = signs[first : first + size], rows[first : first + size] @ signs
             if price:
                 field += price * (signs.sum(axis=0) - own)
-            kept = own * field <= -temperature * rng.standard_exponential(own.shape)
-            own *= np.where(kept, 1.0, -1.0)
+            loss = temperature * rng.standard_exponential(own.shape) if temperature else -tol
+            moves = own * field > -loss
+            own *= np.where(moves, -1.0, 1.0)
+            moved = moved or bool(moves.any())
+        if not moved or time_is_up():
+            break
     x[order] = signs
-
-
-def _climb(M: FloatArray, x: FloatArray, tol: float) -> None:
-    """Flip what gains most in each column, until none gains more than `tol`."""
-    signs, each = np.ascontiguousarray(x.T), np.arange(x.shape[1])
-    field, step = signs @ M, np.ones(1)
-    while step.any() and not time_is_up():
-        gain = signs * field
-        best = gain.argmax(axis=1)
-        step = np.where(gain[each, best] > tol, -2.0 * signs[each, best], 0.0)
-        signs[each, best] += step
-        field += step[:, None] * M[best]
-    x[:] = signs.T
 
 
 def passed(M: FloatArray, signs: FloatArray, largest: float, tol: float) -> FloatArray:

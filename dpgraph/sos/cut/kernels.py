@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.compiled import Rows, njit
-from dpgraph.sos.kernels import REORDER, accept, uniform
+from dpgraph.sos.kernels import REORDER, uniform
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray as Floats
 from dpgraph.typing import IntArray
@@ -266,7 +266,8 @@ def anneal_factored(  # noqa: PLR0913
             inner = 0.0
             for a in range(r):
                 inner += UB[i, a] * P[a]
-            if accept(x[i] * inner - diagonal[i], temperature, tol, state):
+            gain, hot = x[i] * inner - diagonal[i], temperature > 0.0
+            if gain > tol or (hot and gain > -30.0 * temperature and uniform(state) < np.exp(gain / temperature)):
                 x[i] = -x[i]
                 for a in range(r):
                     P[a] += 2.0 * x[i] * U[i, a]

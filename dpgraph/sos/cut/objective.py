@@ -187,18 +187,6 @@ def annealed(
     return x.reshape(signs.shape).astype(np.float64)
 
 
-def annealed_apart(
-    kernel: Callable[..., None], data: tuple[FloatArray, ...], signs: FloatArray, temperatures: FloatArray, tol: float,
-    seed: int,
-) -> FloatArray:  # fmt: skip
-    """Copies of the cuts (n,) or (n, c), annealed by a kernel of one cut, on threads."""
-
-    def cool(x: FloatArray, number: int, stop: Stop) -> None:
-        kernel(*data, x, temperatures, tol, np.uint64(seed + number), stop)
-
-    return on_columns(cool, signs, range(signs[0].size))
-
-
 def sides_joined(n: int, u: IntArray, v: IntArray, across: BoolArray) -> IntArray:
     """Connected parts of two copies of n vertices, one for each side, once those of u and v are joined, (2n,).
 
@@ -406,8 +394,12 @@ class FactoredObjective(CutObjective):
         """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
         if self.n_vertices <= SMALL:
             return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
-        data = self.factor, self.scaled_factor, self.diagonal
-        return annealed_apart(kernels.anneal_factored, data, signs, temperatures, tol, seed)
+
+        def anneal(x: FloatArray, number: int, stop: Stop) -> None:
+            U, UB, h = self.factor, self.scaled_factor, self.diagonal
+            kernels.anneal_factored(U, UB, h, x, temperatures, tol, np.uint64(seed + number), stop)
+
+        return on_columns(anneal, signs, range(signs[0].size))
 
     def flip_cost(self) -> float:
         """One inner product."""
