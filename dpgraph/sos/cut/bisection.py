@@ -14,7 +14,7 @@ from dpgraph.sos.cut.certificate import proof_of, trivial_certificate
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
-from dpgraph.sos.cut.objective import SMALL, SparseObjective, penalise_imbalance
+from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import Population, best_columns
 from dpgraph.sos.cut.solver import close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
@@ -26,6 +26,7 @@ from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
 _CLOSE = 1e-5  # of the value: what a better penalty is worth
+_SMALL = 300  # vertices up to which many cuts are annealed side by side
 _SIDE_BY_SIDE, _REPEATS = 32, 6  # cuts of a round, and rounds in vain after which there is none
 _REFINED = 2  # of these
 _ENTRIES, _MOST = 1e7, 300  # of the matrix, all cuts of a search together: a few seconds
@@ -48,7 +49,7 @@ def solve_bisection(
     known_cuts, (first, later) = np.empty((n, 0)), _numbers(objective, options)
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
-    if options.local_search and n <= SMALL:
+    if options.local_search and n <= _SMALL:
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     elif options.local_search:
         end = watch.until(_SHARE_OF_SEARCH)
@@ -61,7 +62,7 @@ def solve_bisection(
     cuts = known_cuts
     if not known_cuts.size or not (watch.done() or _broken_off(root)):
         rounded = round_root(objective, root, options, generator)
-        rounded = rounded[:, :_REFINED] if n <= SMALL and known_cuts.size else rounded
+        rounded = rounded[:, :_REFINED] if n <= _SMALL and known_cuts.size else rounded
         cuts = np.hstack([known_cuts, repair_and_swap(objective, rounded, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
@@ -178,7 +179,7 @@ def _numbers(objective: SparseObjective, options: SolverOptions) -> tuple[Iterab
     n, keep = objective.n_vertices, 2 * options.starts
     if options.time_limit is not None:
         return itertools.count(), itertools.count(keep)
-    most = min(_ENTRIES / (n + objective.matrix.nnz), _SHARE_OF_CUTS * n, _MOST) if n > SMALL else 0
+    most = min(_ENTRIES / (n + objective.matrix.nnz), _SHARE_OF_CUTS * n, _MOST) if n > _SMALL else 0
     return range(keep), range(keep, int(most))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dpgraph.sos.cut.annealing import passed
 from dpgraph.sos.cut.flows import can_flow, cut_by_flow
 from dpgraph.sos.cut.multilevel import multilevel_cut, refined
-from dpgraph.sos.cut.objective import SMALL, SparseObjective, annealed
+from dpgraph.sos.cut.objective import UNCOMPILED, SparseObjective, annealed
 from dpgraph.sos.cut.rounding import Population
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import time_is_up
@@ -76,7 +76,7 @@ def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: in
 
     Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
-    if objective.n_vertices <= SMALL:
+    if objective.n_vertices <= UNCOMPILED:
         M, tol = objective.as_array(), 1e-10 * float(objective.row_norms.max(initial=0.0))
         return passed(M, signs.reshape(len(signs), -1), imbalance, tol).reshape(signs.shape)
     return refined(objective.rows, np.ones(objective.n_vertices), signs, float(imbalance))

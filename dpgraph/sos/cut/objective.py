@@ -30,7 +30,9 @@ _AT_ONCE = 2**14  # entries that a processor's cache holds
 _LARGE, _SHARE_OF_LOW = 2**20, 0.03  # entries, and vertices of low degree, fewer of which are not worth the copies
 _SHARE_OF_ELIMINATION = 0.25  # of the time that is left
 #: Vertices up to which matrix products are as quick as anybody can notice.
-SMALL = 300
+_SMALL = 300
+#: Vertices up to which numpy anneals about as quickly as loops that take seconds to compile.
+UNCOMPILED = 100
 
 
 class _ListedObjective(CutObjective):
@@ -140,7 +142,7 @@ def _ascend(
     objective: CutObjective, base: SparseObjective, u: FloatArray, price: float, V: FloatArray, sweeps: int, tol: float
 ) -> tuple[int, float]:
     """Coordinate ascent on M + price (u u' - diag(u^2)), M that of `base`; a small objective's is not compiled."""
-    if V.shape[0] <= SMALL:
+    if V.shape[0] <= _SMALL:
         return CutObjective.ascend(objective, V, sweeps, tol)
     sweeps, gain = on_thread(kernels.ascend_sparse, base.rows, u, price, V, sweeps, tol)
     return sweeps, gain
@@ -157,7 +159,7 @@ def annealed(
     """
     prices, rng = np.zeros(temperatures.size) + price, np.random.default_rng(seed)
     x = np.array(signs.reshape(len(signs), -1), dtype=np.float64, order="C")
-    if isinstance(base, SparseObjective) and base.n_vertices > SMALL:
+    if isinstance(base, SparseObjective) and base.n_vertices > UNCOMPILED:
         rows, unit = (base.rows, 1.0) if prices.any() else base.small_rows
         kind = rows.data.dtype
         x, u, prices = x.astype(kind), u.astype(kind), prices.astype(kind)
@@ -384,7 +386,7 @@ class FactoredObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
-        if self.n_vertices <= SMALL:
+        if self.n_vertices <= _SMALL:
             return super().ascend(vectors, sweeps, tol)
         U, UB, h = self.factor, self.scaled_factor, self.diagonal
         sweeps, gain = on_thread(kernels.ascend_factored, U, UB, h, vectors, sweeps, tol)
@@ -392,7 +394,7 @@ class FactoredObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps, O(r) for a trial, of one cut on each thread."""
-        if self.n_vertices <= SMALL:
+        if self.n_vertices <= UNCOMPILED:
             return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
 
         def anneal(x: FloatArray, number: int, stop: Stop) -> None:
@@ -475,7 +477,7 @@ class BalancedObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> FloatArray:
         """Metropolis sweeps."""
-        if self.n_vertices <= SMALL:
+        if self.n_vertices <= UNCOMPILED:
             return annealed(self, np.ones(self.n_vertices), 0.0, signs, temperatures, tol, seed)
         return annealed(self.base, self.sizes, 4.0 * self.penalty, signs, temperatures, tol, seed)
 
