@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError, did_you_mean
 from dpgraph.typing import Rank
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
@@ -43,7 +43,8 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """Raise :class:`InvalidParameterError` unless `value` is one of the `allowed` strings."""
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
-        raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {shown(value)}")
+        hint = did_you_mean(value, choices)
+        raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {shown(value)}{hint}")
 
 
 def check_keywords(function: Callable[..., Any], given: Mapping[str, Any]) -> None:

@@ -93,6 +93,10 @@ def _restored(kind: type[DPGraphError], args: tuple[Any, ...], fields: dict[str,
 
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
     """Make the error for a name that a module does not have, with those that are spelt much like it."""
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
-    meant = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return AttributeError(f"module {module!r} has no attribute {name!r}{meant}", name=name)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{did_you_mean(name, names)}", name=name)
+
+
+def did_you_mean(given: object, names: Iterable[str]) -> str:
+    """The end of a message that says which names are spelt much like what was given, empty if none is."""
+    close = difflib.get_close_matches(given, names, n=3, cutoff=0.7) if isinstance(given, str) else []
+    return f". Did you mean {' or '.join(map(repr, close))}?" if close else ""

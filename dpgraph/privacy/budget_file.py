@@ -82,7 +82,7 @@ class FileAccountant(PrivacyAccountant):
     ) -> None:
         if b"\0" in os.fsencode(path):
             raise InvalidParameterError("the path of a budget file may not hold a null character; give it another name")
-        self._path, self._books = Path(path).absolute(), Books()
+        self._path, self._books = Path(os.fsdecode(path)).absolute(), Books()
         self._head: Head | None = None
         # A link that leads nowhere is no budget file either; it is not followed.
         if not os.path.lexists(self._path):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta, shown
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted, did_you_mean
 from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
@@ -175,7 +175,7 @@ class Registry:
         objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in known.values()))
         raise InvalidParameterError(
             f"mechanism must be one of {', '.join(map(repr, self.names))}, or an options object ({objects}); "
-            f"got {shown(mechanism)}"
+            f"got {shown(mechanism)}{did_you_mean(mechanism, self.names)}"
         )
 
     def take(self, mechanism: Any, auto: Any = None) -> tuple[Strategy, Any]:

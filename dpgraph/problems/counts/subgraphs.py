@@ -11,7 +11,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_optional_delta
 from dpgraph.bounds.count_intervals import standard_deviation
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError, did_you_mean
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import PATTERNS, Subgraphs
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -186,8 +186,9 @@ def private_subgraph_counts(  # noqa: PLR0913
     several = isinstance(patterns, Iterable) and not isinstance(patterns, (str, dict))
     names: tuple[Any, ...] = tuple(patterns) if several else (patterns,)
     if not names or not all(names.count(name) == 1 and name in PATTERNS for name in names):
+        hint = next((did_you_mean(name, PATTERNS) for name in names if name not in PATTERNS), "")
         raise InvalidParameterError(
-            f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}"
+            f"patterns must be some of {', '.join(map(repr, PATTERNS))}, each once; got {patterns!r}{hint}"
         )
     check_choice("adjacency", adjacency, GRAPHS)
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
