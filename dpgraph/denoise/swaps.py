@@ -277,8 +277,7 @@ def _swap(a: int, ax: int, b: int, by: int, graph: Any, vertices: Any) -> None:
     """Make a-b and x-y of the edges at these places."""
     neighbours, mates = graph[1], graph[3]
     x, y, xa, yb = neighbours[ax], neighbours[by], mates[ax], mates[by]
-    clear(a, graph, vertices[3])
-    clear(x, graph, vertices[4])
+    vertices[3][x, 0] = vertices[3][x, 1] = vertices[4][a, 0] = vertices[4][a, 1] = 0.0  # the marks of a-x
     counted(a, ax, -1, graph, vertices[1], vertices[5])
     counted(b, by, -1, graph, vertices[1], vertices[5])
     neighbours[ax], neighbours[by], neighbours[xa], neighbours[yb] = b, a, y, x
