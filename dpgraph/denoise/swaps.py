@@ -234,13 +234,14 @@ def _swaps(graph: Any, vertices: Any, leading: Any, counts: Any, tries: int, rng
 @njit()
 def _first_edge(a: int, x: int, graph: Any, vertices: Any, opens: bool, rng: Any) -> tuple[int, int]:
     """The end of a random edge, and the place of one of its edges; neighbours of its ends have marks, no others."""
+    indptr, neighbours, owners, _, support = graph
     _, weights, _, of_a, of_x, _ = vertices
     clear(a, graph, of_a)
     clear(x, graph, of_x)
-    a = graph[2][int(rng.random() * graph[2].size)]
-    ax = _drawn(graph[0][a], graph[0][a + 1], graph[4], opens, rng)
+    a = owners[int(rng.random() * owners.size)]
+    ax = _drawn(indptr[a], indptr[a + 1], support, opens, rng)
     mark(a, graph, weights, of_a)
-    mark(graph[1][ax], graph, weights, of_x)
+    mark(neighbours[ax], graph, weights, of_x)
     return a, ax
 
 
@@ -275,15 +276,16 @@ def _changes(a: int, ax: int, b: int, by: int, graph: Any, vertices: Any, change
 @njit()
 def _swap(a: int, ax: int, b: int, by: int, graph: Any, vertices: Any) -> None:
     """Make a-b and x-y of the edges at these places."""
-    neighbours, mates = graph[1], graph[3]
+    _, neighbours, _, mates, _ = graph
+    _, weights, _, of_a, of_x, places = vertices
     x, y, xa, yb = neighbours[ax], neighbours[by], mates[ax], mates[by]
-    vertices[3][x, 0] = vertices[3][x, 1] = vertices[4][a, 0] = vertices[4][a, 1] = 0.0  # the marks of a-x
-    counted(a, ax, -1, graph, vertices[1], vertices[5])
-    counted(b, by, -1, graph, vertices[1], vertices[5])
+    of_a[x, 0] = of_a[x, 1] = of_x[a, 0] = of_x[a, 1] = 0.0  # they leave the rows that will be cleared
+    counted(a, ax, -1, graph, weights, places)
+    counted(b, by, -1, graph, weights, places)
     neighbours[ax], neighbours[by], neighbours[xa], neighbours[yb] = b, a, y, x
     mates[ax], mates[by], mates[xa], mates[yb] = by, ax, yb, xa
-    counted(a, ax, 1, graph, vertices[1], vertices[5])
-    counted(x, xa, 1, graph, vertices[1], vertices[5])
+    counted(a, ax, 1, graph, weights, places)
+    counted(x, xa, 1, graph, weights, places)
 
 
 @njit()

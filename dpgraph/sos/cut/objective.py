@@ -168,7 +168,7 @@ def annealed(
             number = np.uint64(seed + part.start)
             on_thread(kernels.anneal_rows, rows, u, x, temperatures[part] / unit, prices[part], tol / unit, number)
     else:
-        M = base.as_array()
+        M = base.as_array()  # of vertices of size 1: whoever has others has them in its matrix
 
         def anneal(part: slice) -> None:
             cool(M, x, temperatures[part], prices[part], tol, rng)
