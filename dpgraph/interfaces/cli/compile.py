@@ -91,7 +91,6 @@ def calls() -> list[Callable[[], object]]:
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
         partial(dpgraph.max_2csp, colours, search="optimal", seeds=2, rounds=1, sweeps=2, tol=0.1),
         partial(dpgraph.max_2csp, colours, seeds=2, rounds=1, sweeps=2, tol=0.1),
-        partial(dpgraph.max_2csp, datasets.planted_csp(8, 3, 2, 0.9, rng=0), seeds=2, nonnegative=True, tol=0.1),
         partial(sparse_semidefinite, nx.to_scipy_sparse_array(nx.path_graph(1001), dtype=float), np.ones(1001)),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]

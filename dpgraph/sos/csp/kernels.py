@@ -168,42 +168,6 @@ def improve_block(E: FloatArray, G: FloatArray, room: FloatArray, work: FloatArr
                 E[a, z] += R[c, a] * Q[c, z]
 
 
-@njit()
-def best_pair(E: FloatArray, G: FloatArray) -> None:
-    """Maximise <G_0, V_0> + <G_1, V_1>, V_0 = (v_0 + x)/2, V_1 = (v_0 - x)/2: the best unit x is along G_0 - G_1."""
-    k = E.shape[1]
-    length = 0.0
-    for z in range(k):
-        length += (G[0, z] - G[1, z]) ** 2
-    length = np.sqrt(length)
-    if length == 0.0:
-        return
-    small = 0 if G[0, 0] < G[1, 0] else 1  # the label of probability at most 1/2
-    sign = 0.5 / length if small == 0 else -0.5 / length
-    norms = np.zeros(2)
-    for z in range(k):
-        half = sign * (G[0, z] - G[1, z])
-        middle = 0.5 if z == 0 else 0.0
-        # A label of probability 0 keeps a direction: the limit of its vector's.
-        E[small, z], E[1 - small, z] = middle + half, middle - half
-        norms[small] += E[small, z] ** 2
-        norms[1 - small] += E[1 - small, z] ** 2
-    if norms[small] < 1e-24:
-        E[small, 0] = 0.0
-        rest = 0.0
-        for z in range(1, k):
-            rest += E[small, z] ** 2
-        if rest == 0.0:
-            E[small, 1] = rest = 1.0
-        norms[small] = rest
-        for z in range(k):
-            E[1 - small, z] = 0.0
-        E[1 - small, 0] = norms[1 - small] = 1.0
-    for a in range(2):
-        for z in range(k):
-            E[a, z] /= np.sqrt(norms[a])
-
-
 @njit(fastmath=REORDER, error_model="numpy")
 def _gradient(
     i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArray, G: FloatArray, fresh: bool
@@ -242,14 +206,13 @@ def _gradient(
 @njit(nogil=True, error_model="numpy")
 def ascend_blocks(  # noqa: PLR0913
     C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, room: FloatArray, work: FloatArray,
-    two: bool | None, sweeps: int, stop: Stop,
+    sweeps: int, stop: Stop,
 ) -> None:  # fmt: skip
     """Sweeps of block ascent on all variables, in place.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
     S; a proximal term bounds its curvature. The multipliers become max(S - penalty <V_ia, V_jb>, 0) between sweeps, and
     are left to the caller after the last. There is `room` (3, q, k) and `work` (6, q, q) for what is in between.
-    Unless there are `two` labels that is None, and what only they need is not compiled.
     """
     n, q, k = V.shape
     G = room[0]
@@ -265,10 +228,7 @@ def ascend_blocks(  # noqa: PLR0913
             for a in range(q if proximal > 0.0 else 0):
                 for z in range(k):
                     G[a, z] += proximal * V[i, a, z]
-            if two is None:
-                improve_block(E[i], G, room, work)
-            else:
-                best_pair(E[i], G)
+            improve_block(E[i], G, room, work)
             for a in range(q):
                 for z in range(k):
                     V[i, a, z] = E[i, a, 0] * E[i, a, z]

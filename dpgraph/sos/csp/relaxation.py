@@ -83,7 +83,7 @@ def solve_csp_relaxation(
     E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
     V = E * E[:, :, :1]
     q = objective.alphabet_size
-    room = np.empty((3, *E.shape[1:])), np.empty((6, q, q)), True if q == 2 else None
+    room = np.empty((3, *E.shape[1:])), np.empty((6, q, q))
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
     work = 4.0 * len(objective.pairs) * q**2 * E.shape[2] + 1.0
