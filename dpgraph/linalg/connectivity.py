@@ -24,7 +24,7 @@ _NEW, _EVEN, _ODD = 0, 1, 2
 
 
 def matching_number(A: sparse.csr_array) -> int:
-    """Size of a maximum matching: Edmonds' blossoms, from a greedy matching that takes vertices of degree 1 first."""
+    """Size of a maximum matching, by Edmonds' blossoms."""
     search = at_once(maximum_matching, float(A.shape[0]) ** 2)
     mates = on_thread(search, A.indptr.astype(np.int32), A.indices.astype(np.int32))
     return int(np.count_nonzero(mates != _NONE)) // 2
@@ -88,7 +88,7 @@ def maximum_matching(indptr: Index, indices: Index, stop: Stop) -> Index:
     so its marks stay.
     """
     n = indptr.size - 1
-    mate = _greedy(indptr, indices)
+    mate = np.full(n, _NONE, np.int32)
     mark, root = np.zeros(n, np.int8), np.arange(n).astype(np.int32)
     parent, queue = np.full(n, _NONE, np.int32), np.empty(n, np.int32)
     passed, round_ = np.zeros(n, np.int64), 0
@@ -126,41 +126,6 @@ def maximum_matching(indptr: Index, indices: Index, stop: Stop) -> Index:
             for k in range(seen):
                 mark[touched[k]], root[touched[k]] = _NEW, touched[k]
     return mate
-
-
-@njit(nogil=True)
-def _greedy(indptr: Index, indices: Index) -> Index:
-    """A matching that takes vertices with one free neighbour as long as there are any (Karp and Sipser 1981)."""
-    n = indptr.size - 1
-    mate, left = np.full(n, _NONE, np.int32), (indptr[1:] - indptr[:-1]).astype(np.int64)
-    ones = [np.int32(v) for v in range(n) if left[v] == 1]
-    ones.append(np.int32(0))  # gives the list its type where no vertex has degree 1
-    ones.pop()
-    following = 0
-    while True:
-        if len(ones) > 0:
-            v = ones.pop()
-        elif following < n:
-            v = np.int32(following)
-            following += 1
-        else:
-            return mate
-        if mate[v] != _NONE:
-            continue
-        chosen = np.int32(_NONE)
-        for k in range(indptr[v], indptr[v + 1]):
-            u = indices[k]
-            if mate[u] == _NONE and (chosen == _NONE or left[u] < left[chosen]):
-                chosen = u
-        if chosen == _NONE:
-            continue
-        mate[v], mate[chosen] = chosen, v
-        for end in (v, chosen):
-            for k in range(indptr[end], indptr[end + 1]):
-                u = indices[k]
-                left[u] -= 1
-                if left[u] == 1 and mate[u] == _NONE:
-                    ones.append(u)
 
 
 @njit(nogil=True)
