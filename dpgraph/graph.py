@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, islice
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -47,10 +47,6 @@ class WeightGrid:
         So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
         rounding is monotone, and no two of its values are further apart than that.
         """
-        if weights.size > 1 and weights.min() == weights.max():
-            first = weights.flat[0]
-            point = self.round(np.array([first]))[0]
-            return weights if point == first else np.full_like(weights, point)
         points = np.minimum(weights, self.largest)
         points /= self.unit
         np.rint(points, out=points)
@@ -167,8 +163,6 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
 
 def vertex_sets(nodes: Sequence[Hashable], labels: NDArray[np.integer[Any]], count: int = 0) -> list[set[Hashable]]:
     """Set number k holds the vertices of label k; at least `count` sets."""
-    if count == 2 and (labels >> 1 == 0).all():  # in half the time
-        return [set(compress(nodes, (labels == k).tobytes())) for k in range(2)]
     order = np.argsort(labels, kind="stable").tolist()
     sizes = np.bincount(labels, minlength=count).tolist()
     sorted_nodes = iter(map(nodes.__getitem__, order))

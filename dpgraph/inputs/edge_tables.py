@@ -144,11 +144,8 @@ def match_ends(
         )
     found = (index.get(name, _MISSING if _is_missing(name) else _UNKNOWN) for name in names)
     where = np.fromiter(found, dtype=np.int64, count=len(names))
-    if where.min(initial=0) >= 0 and np.array_equal(where, np.arange(len(names))):
-        u, v, kept = tails, heads, np.ones(len(tails), dtype=bool)
-    else:
-        u, v = where[tails], where[heads]
-        kept = (u >= 0) & (v >= 0)
+    u, v = where[tails], where[heads]
+    kept = (u >= 0) & (v >= 0)
     marks = {"unknown": _UNKNOWN, "missing": _MISSING}
     count = {name: int(np.count_nonzero((u == mark) | (v == mark))) for name, mark in marks.items()}
     close = _close(names, index, (tails, heads)) - int(np.count_nonzero(kept)) if count["unknown"] else 0

@@ -55,8 +55,8 @@ def in_binary_units(numbers: FloatArray, *, in_place: bool = False) -> tuple[Flo
         return numbers, 0
     scaled = numbers if in_place else np.empty(numbers.shape)
     for part, own in zip(parts_of(numbers), parts_of(scaled), strict=True):
-        small = _times_power(part, -exponent)
-        if np.any(_times_power(small, exponent) != part):
+        small = np.ldexp(part, -exponent)
+        if np.any(np.ldexp(small, exponent) != part):
             raise InvalidParameterError(
                 "the weights span more orders of magnitude than a number can; leave out the least"
             )
@@ -68,7 +68,7 @@ def _common_bits(numbers: FloatArray, exponent: int) -> int:
     """The bits that any of the numbers has, in units of ``2**-exponent``; 0 if one of them is no multiple of it."""
     bits = 0
     for part in parts_of(numbers):
-        scaled = _times_power(part, exponent)
+        scaled = np.ldexp(part, exponent)
         if not are_whole(scaled) or np.count_nonzero(scaled) < np.count_nonzero(part):
             return 0
         bits |= int(np.bitwise_or.reduce(scaled.astype(np.int64)))
@@ -97,11 +97,6 @@ def are_whole(numbers: FloatArray, factor: float = 1.0) -> bool:
     """Whether all are whole numbers times a factor."""
     parts = (factor * part for part in parts_of(numbers))
     return all(bool(np.all(part == np.rint(part))) for part in parts)
-
-
-def _times_power(numbers: FloatArray, exponent: int) -> FloatArray:
-    """As ``np.ldexp(numbers, exponent)``, in an eighth of the time where that power is a number itself."""
-    return numbers * 2.0**exponent if abs(exponent) < 1000 else np.asarray(np.ldexp(numbers, exponent))
 
 
 def graph_in_binary_units(matrix: sparse.csr_array, *, in_place: bool = False) -> tuple[sparse.csr_array, int]:
