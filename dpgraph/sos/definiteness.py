@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
 from dpgraph.compiled import Rows
-from dpgraph.sos.elimination import DENSE, LARGEST_PIVOT_DEGREE, TOO_LARGE, eliminate_low_degree
+from dpgraph.sos.elimination import DENSE, DENSE_SHARE, LARGEST_PIVOT_DEGREE, TOO_LARGE, eliminate_low_degree
 from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import FloatArray
 
@@ -86,10 +86,10 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
     hopeless = live.size > DENSE_LIMIT and degrees[live].min() > LARGEST_PIVOT_DEGREE
     if hopeless or (live.size > _LARGE and M.nnz > _MOST_MEAN_DEGREE * live.size):
         return None  # what elimination would say, without its copies, or after it has filled memory
-    A = M[live][:, live].tocsr()
-    if live.size <= _SMALL:
+    A = M if live.size == degrees.size else M[live][:, live].tocsr()
+    if live.size <= _SMALL or (live.size <= DENSE_LIMIT and degrees[live].min() >= DENSE_SHARE * live.size):
         return dense_semidefinite(A.toarray(), diagonal[live])
-    A.sort_indices()
+    A = A.sorted_indices()
     rows = Rows.of(A)._replace(data=0.25 * A.data)
     outcome, rest = eliminate_low_degree(rows, _shifted(diagonal[live]), DENSE_LIMIT)
     if outcome == TOO_LARGE:

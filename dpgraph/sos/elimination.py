@@ -15,8 +15,8 @@ from dpgraph.typing import FloatArray, IntArray
 #: Outcomes of :func:`eliminate_low_degree`.
 DENSE, INDEFINITE, TOO_LARGE, UNFINISHED = 0, 1, 2, 3
 
-# A sparse update costs some ten times a dense one; beyond this share of the order, dense is faster.
-_DENSE_SHARE = 0.1
+#: A sparse update costs some ten times a dense one; beyond this share of the order, dense is faster.
+DENSE_SHARE = 0.1
 #: A pivot of more neighbours is not worth it.
 LARGEST_PIVOT_DEGREE = 400
 _FIRST_FORECAST = 20  # pivot degree
@@ -223,7 +223,7 @@ def _eliminate(
         smallest, left = state[1], state[2]
         while left > 0 and lists[0, smallest] < 0:
             smallest += 1
-        if left == 0 or (left <= dense_limit and (smallest >= _DENSE_SHARE * left or smallest > LARGEST_PIVOT_DEGREE)):
+        if left == 0 or (left <= dense_limit and (smallest >= DENSE_SHARE * left or smallest > LARGEST_PIVOT_DEGREE)):
             state[0] = DENSE
             break
         if smallest >= state[3]:

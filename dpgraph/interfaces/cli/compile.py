@@ -86,7 +86,7 @@ def calls() -> list[Callable[[], object]]:
         partial(dpgraph.private_max_cut, large, **budget, mechanism="noisy-power"),
         partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
         partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
-        partial(dpgraph.max_cut, nx.gnp_random_graph(60, 0.5, seed=1), time_limit=1.0),
+        partial(dpgraph.max_cut, nx.gnp_random_graph(120, 0.5, seed=1), time_limit=1.0),
         partial(dpgraph.max_bisection, large, sweeps=10),
         *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
         partial(dpgraph.max_2csp, colours, search="optimal", seeds=2, rounds=1, sweeps=2, tol=0.1),

@@ -54,19 +54,18 @@ class _ListedObjective(CutObjective):
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
-            self.unit = common_divisor(np.append(2.0 * common_divisor(self._distinct[0]), self._row_sums(False)))
+            self.unit = common_divisor(np.append(2.0 * common_divisor(self._distinct[0]), self._row_sums()))
 
     @cached_property
     def _distinct(self) -> tuple[FloatArray, int]:
         return distinct(self.entries)
 
-    def _row_sums(self, absolute: bool) -> FloatArray:
-        """Sums of the entries of the rows of M, or of their sizes."""
-        size: Any = np.abs if absolute else np.positive
+    def _row_sums(self, size: Callable[[Any], Any] = np.positive) -> FloatArray:
+        """Sums of the entries of the rows of M, or of their sizes or squares."""
         if not sparse.issparse(self.matrix):
             return np.asarray(size(self.matrix).sum(axis=1))
         indptr, sums = self.matrix.indptr, np.zeros(self.n_vertices)
-        if self._distinct[1] > 1 and (absolute or self.entries.min() == self.entries.max()):
+        if self._distinct[1] > 1 and (size is not np.positive or self.entries.min() == self.entries.max()):
             return np.asarray(np.diff(indptr) * size(self.entries[0]))
         for first, last in self._blocks():
             rows = first + np.flatnonzero(np.diff(indptr[first : last + 1]))
@@ -92,7 +91,8 @@ class _ListedObjective(CutObjective):
         unit = common_divisor(self._distinct[0]) if self.exact_sums else 0.0
         if unit == 0.0 or self.absolute_row_sums.max(initial=0.0) >= kernels.LARGEST_LOSS * unit:
             return self.rows, 1.0
-        return self.rows._replace(data=(self.rows.data / unit).astype(np.int16)), unit
+        data = self.rows.data if unit == 1.0 else self.rows.data / unit
+        return self.rows._replace(data=data.astype(np.int16)), unit
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -105,7 +105,7 @@ class _ListedObjective(CutObjective):
     @cached_property
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
-        return self._row_sums(self.entries.min(initial=0.0) < 0.0)
+        return self._row_sums(np.abs if self.entries.min(initial=0.0) < 0.0 else np.positive)
 
     def dense(self) -> DenseObjective:
         """The same objective with its matrix as an array."""
@@ -243,8 +243,7 @@ class SparseObjective(_ListedObjective):
     @cached_property
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
-        squares = sparse.csr_array((self.matrix.data**2, self.matrix.indices, self.matrix.indptr), self.matrix.shape)
-        return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
+        return np.sqrt(self._row_sums(np.square))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
@@ -296,14 +295,20 @@ class SparseObjective(_ListedObjective):
 
         In most dense graphs the triangles at one vertex say that it does not.
         """
-        u, v = self.matrix.tocoo().coords
-        hub, sides = int(np.bincount(u, minlength=1).argmax()), np.zeros(max(self.n_vertices, 1))
-        sides[v[u == hub]] = -np.sign(self.matrix.data[u == hub])
-        sides[hub] = 1.0
-        if np.any(sides[u] * sides[v] * self.matrix.data > 0.0):
-            return None
-        part = sides_joined(self.n_vertices, u, v, self.matrix.data > 0.0)
-        one, other = part[: self.n_vertices], part[self.n_vertices :]
+        M, n = self.matrix, self.n_vertices
+        if not self.entries.size:
+            return np.ones(n)
+        sides, hub = np.zeros(n), int(np.diff(M.indptr).argmax())
+        row = slice(M.indptr[hub], M.indptr[hub + 1])
+        sides[M.indices[row]], sides[hub] = -np.sign(M.data[row]), 1.0
+        for first, last in self._blocks():
+            own = slice(M.indptr[first], M.indptr[last])
+            mine = np.repeat(sides[first:last], np.diff(M.indptr[first : last + 1]))
+            if np.any(mine * sides[M.indices[own]] * M.data[own] > 0.0):
+                return None
+        u, v = M.tocoo().coords
+        part = sides_joined(n, u, v, M.data > 0.0)
+        one, other = part[:n], part[n:]
         return None if np.any(one == other) else np.where(one < other, 1.0, -1.0)
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:

@@ -142,15 +142,21 @@ def anneal(
 
     The temperature falls from `hot` times the mean row norm of M in `sweeps` over the vertices.
     """
+    annealed, greedy = cooled(objective, signs, rng, sweeps=sweeps, hot=hot), one_opt(objective, signs)
+    better = objective.values(annealed) >= objective.values(greedy)
+    return np.where(better, annealed, greedy)
+
+
+def cooled(
+    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int, hot: float = _HOT
+) -> FloatArray:
+    """The same, whatever it finds."""
     norms = objective.row_norms
     if not norms.any():
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
     temperatures = np.concatenate([np.linspace(hot, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
-    annealed = _run(objective, signs, temperatures, int(rng.integers(2**62)))
-    greedy = one_opt(objective, signs)
-    better = objective.values(annealed) >= objective.values(greedy)
-    return np.where(better, annealed, greedy)
+    return _run(objective, signs, temperatures, int(rng.integers(2**62)))
 
 
 def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int) -> FloatArray:

@@ -4,7 +4,6 @@ Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the priv
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable
 from typing import cast
 
@@ -14,12 +13,10 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, proof_of, trivial_certificate
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
-from dpgraph.sos.cut.kernels import search_past_losses
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import (
-    Population,
     affordable_samples,
     best_columns,
     hyperplane_rounding,
@@ -29,20 +26,19 @@ from dpgraph.sos.cut.rounding import (
     patient_search,
     recombine,
 )
+from dpgraph.sos.cut.search import DenseSearch, found_often, is_dense
 from dpgraph.sos.seed_search import SeedSearch, SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import on_thread, time_is_up
+from dpgraph.threads import time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: Which vertices a core keeps, and the best extension of its cuts.
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
-_OFTEN = 10  # times as many searches, after which it is not worth the first tenth of a time limit either
-_DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
-_STEPS = 24  # of a tabu search, for each vertex
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
-_MULTILEVEL, _SHARE_OF_MULTILEVEL = 32, 0.3  # cuts, if there is a limit, and share of the time that is left
+_SHARE_OF_QUICK = 0.3  # of the time that is left, if there is a limit, for the search before the relaxation
+_MULTILEVEL, _REPEATS_OF_QUICK = 32, 10  # cuts of it, and of its best value
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
 _LEAST_SHARE_OF_SEARCH = 0.1  # of the time that is left, before a proof
@@ -70,10 +66,15 @@ def solve_max_cut(
         quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
         late = hurried and not quick.size and time_is_up()
+        search = None
+        if hurried and isinstance(core, SparseObjective) and is_dense(core):
+            search = DenseSearch(core, watch, generator)
         if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
             quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
+        elif search is not None and not late:
+            quick = search.run(quick, watch.until(_SHARE_OF_QUICK), _REPEATS_OF_QUICK)
         elif hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
-            end, few = watch.until(_SHARE_OF_MULTILEVEL), range(_MULTILEVEL)
+            end, few = watch.until(_SHARE_OF_QUICK), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         if quick.size and time_is_up():  # products with a large matrix are late
             if core.cut_value(quick[:, 0]) < 0.0:  # as if it had not looked at negative weights
@@ -100,8 +101,11 @@ def solve_max_cut(
         cuts = best_columns(core, round_nodes(core, tree.nodes, cuts, options, generator), options.starts)
         cut = one_opt(core, cuts[:, 0]) if options.local_search and not (quick.size and time_is_up()) else cuts[:, 0]
         watch.found(core.cut_value(cut), tree.upper_bound)
-        if options.local_search and not watch.done():
-            cut = _search_locally(core, cut, cuts, watch, generator, patient, repeats)
+        soon = watch.until(_LEAST_SHARE_OF_SEARCH)
+        if search is not None and not watch.done():
+            cut = search.run(cut[:, None], watch.until(1.0), repeats, soon)[:, 0]
+        elif options.local_search and not watch.done():
+            cut = _search_locally(core, cut, cuts, watch, generator, patient, (repeats, soon))
         watch.step()
     return _lifted(objective, core, (kept, lift), cut, root.certificate, tree)
 
@@ -144,7 +148,7 @@ def _search_locally(
     watch: Watch,
     rng: np.random.Generator,
     patient: bool,
-    repeats: float,
+    enough: tuple[float, float],
 ) -> FloatArray:
     """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
 
@@ -155,10 +159,9 @@ def _search_locally(
     starts, longest = planned or (options.starts, None)
     more = rng.random((len(cuts), max(starts - cuts.shape[1], 0)))
     cuts = np.hstack([cuts, np.where(more < 0.5, 1.0, -1.0)])
-    limited, count = options.time_limit is not None, 0
-    enough, soon = (repeats, watch.until(_LEAST_SHARE_OF_SEARCH)) if limited else (_REPEATS, 0.0)
+    (repeats, soon), count = (_REPEATS, 0.0) if options.time_limit is None else enough, 0
     for sweeps in watch.efforts(longest):
-        if _is_enough(count, enough, soon):
+        if found_often(count, repeats, soon):
             break
         before = watch.value
         improved = improve(objective, cuts, rng, sweeps=sweeps)
@@ -168,36 +171,7 @@ def _search_locally(
         watch.found(objective.cut_value(found[:, 0]))
         count = 0 if watch.value > before else count + (objective.cut_value(improved) == before)
         cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
-        if limited and isinstance(objective, SparseObjective) and found.shape[0] <= _DENSE * objective.flip_cost():
-            return _past_losses(objective, found[:, 0], watch, rng, repeats, soon)
     return found[:, 0]
-
-
-def _is_enough(count: int, repeats: float, soon: float) -> bool:
-    """Whether the best value has been found often enough again, or too often for another one to be found soon."""
-    return count >= repeats and (time.monotonic() >= soon or count >= _OFTEN * repeats)
-
-
-def _past_losses(
-    objective: SparseObjective, cut: FloatArray, watch: Watch, rng: np.random.Generator, repeats: float, soon: float
-) -> FloatArray:
-    """The best cut of tabu searches until the time is up, from random cuts and from mixtures of two of the best.
-
-    A mixture has the sides of both where they agree, and random ones elsewhere (Lü, Glover, Hao 2010). A step looks at
-    all vertices, so that it costs little beside a flip only where vertices have many neighbours.
-    """
-    kept, count = Population(objective, cut[:, None], max(watch.options.starts, 2)), 0
-    while not (watch.done() or _is_enough(count, repeats, soon)):
-        x = np.where(rng.random(cut.size) < 0.5, 1.0, -1.0)
-        if kept.values.size == kept.keep:
-            one, other = kept.cuts[:, rng.choice(kept.keep, 2, replace=False)].T
-            other = other if one @ other > 0.0 else -other
-            x = np.where(one == other, one, x)
-        on_thread(search_past_losses, objective.rows, x, _STEPS * cut.size, np.uint64(rng.integers(2**63)))
-        value, before = kept.enter(x), watch.value
-        watch.found(value)
-        count = 0 if value > before else count + (value == before)
-    return kept.in_order()[:, 0]
 
 
 def close_gap(

@@ -1,0 +1,107 @@
+"""Local search among the cuts of a dense graph, or those near balance, until a time is up: two methods in turn.
+
+Annealing from random cuts comes to good ones soonest. Better ones are found near these: by tabu search between two of
+them, or, near balance, by annealing the best. Nobody can tell beforehand when: the method goes on that has spent the
+least time since it last found a better cut.
+"""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.kernels import search_past_losses
+from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced
+from dpgraph.sos.cut.objective import UNCOMPILED, SparseObjective
+from dpgraph.sos.cut.rounding import Population, cooled
+from dpgraph.sos.watch import Watch
+from dpgraph.threads import on_thread, within
+from dpgraph.typing import FloatArray
+
+_OFTEN = 10  # times as many searches that find the best value again, after which it is not worth the time either
+_DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
+_STEPS = 24  # of a tabu search, for each vertex
+_FEWEST_SWEEPS, _LONG = 5, 2000  # of one annealed start; several shorter ones are worth more than longer ones
+
+
+def is_dense(objective: CutObjective) -> bool:
+    """Whether a step of a tabu search, which looks at all vertices, costs little beside a flip."""
+    n = objective.n_vertices
+    return isinstance(objective, SparseObjective) and UNCOMPILED < n <= _DENSE * objective.flip_cost()
+
+
+def found_often(count: int, repeats: float, soon: float) -> bool:
+    """Whether the best value was found often enough again; before it is `soon`, too often to find another one."""
+    return count >= repeats and (time.monotonic() >= soon or count >= _OFTEN * repeats)
+
+
+class DenseSearch:
+    """The best cuts so far, and the time that each method has spent in vain; all cuts with |sum x| <= largest."""
+
+    def __init__(
+        self, objective: SparseObjective, watch: Watch, rng: np.random.Generator, largest: int | None = None
+    ) -> None:
+        n, self._starts, self._sweeps = objective.n_vertices, watch.options.starts, watch.options.sweeps
+        self._objective, self._watch, self._rng = objective, watch, rng
+
+        def anneal(signs: FloatArray, **given: Any) -> FloatArray:
+            if largest is None:
+                return cooled(objective, signs, rng, **given)
+            return anneal_balanced(objective, signs, largest, rng, **given)
+
+        self._anneal = anneal
+        self._kept = Population(objective, np.empty((n, 0)), max(self._starts, 2))
+        self._effort, self._rate = _FEWEST_SWEEPS, 1e300  # sweeps times starts, and in a second
+        self._vain = dict.fromkeys([self._annealed, self._past_losses if largest is None else self._warmed], 0.0)
+        self._takes = dict.fromkeys(self._vain, 0.0)
+
+    def run(self, cuts: FloatArray, end: float, repeats: float = math.inf, soon: float = 0.0) -> FloatArray:
+        """The best of `cuts` (n, c) and of what is found until the end, best first, or until it :func:`found_often`."""
+        for cut in cuts.T:
+            self._watch.found(self._kept.enter(cut))
+        count, began, ready = 0, time.monotonic(), list(self._vain)
+        while ready:
+            method, before = min(ready, key=self._vain.__getitem__), self._watch.value
+            with within(end - began):
+                found = method(end - began)
+            value = max(self._kept.enter(cut) for cut in found.T)
+            self._watch.found(value)
+            took, gained = time.monotonic() - began, self._watch.value > before
+            self._vain[method] = 0.0 if gained else self._vain[method] + took
+            self._takes[method] = _FEWEST_SWEEPS / self._rate if method == self._annealed else took
+            count = 0 if gained else count + (value == before)
+            if self._watch.done() or found_often(count, repeats, soon):
+                break
+            began = time.monotonic()
+            ready = [method for method, takes in self._takes.items() if began + takes < end]
+        return self._kept.in_order()
+
+    def _annealed(self, left: float) -> FloatArray:
+        """Annealed from random cuts, twice as long as the last time unless there is no time for that."""
+        effort = max(int(min(self._effort, self._rate * max(left, 0.0))), _FEWEST_SWEEPS)
+        starts, began = 1 if effort < _LONG else self._starts, time.monotonic()
+        cuts = np.where(self._rng.random((self._objective.n_vertices, starts)) < 0.5, 1.0, -1.0)
+        found = self._anneal(cuts, sweeps=effort // starts if self._sweeps is None else self._sweeps)
+        self._rate = effort / max(time.monotonic() - began, 1e-9)
+        self._effort = 2 * effort if effort == self._effort else self._effort
+        return found
+
+    def _warmed(self, _: float) -> FloatArray:
+        """The best cut, annealed from a random temperature."""
+        return self._anneal(self._kept.in_order()[:, :1], sweeps=self._sweeps, hot=self._rng.uniform(WARM, HOT))
+
+    def _past_losses(self, _: float) -> FloatArray:
+        """A tabu search from a mixture of two of the best, which has the sides of both where they agree.
+
+        Elsewhere its sides are random (Lü, Glover, Hao 2010).
+        """
+        kept, x = self._kept, np.where(self._rng.random(self._objective.n_vertices) < 0.5, 1.0, -1.0)
+        if kept.values.size == kept.keep:
+            one, other = kept.cuts[:, self._rng.choice(kept.keep, 2, replace=False)].T
+            other = other if one @ other > 0.0 else -other
+            x = np.where(one == other, one, x)
+        seed = np.uint64(self._rng.integers(2**63))
+        on_thread(search_past_losses, self._objective.rows, x, _STEPS * x.size, seed)
+        return x[:, None]
