@@ -77,10 +77,10 @@ class Blocks:
 
     def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:
         """Results of one task a block, where the block lies."""
-        choice = at_home and len(self.client.nthreads()) > 1
-        places = self.client.who_has([self.futures[k] for k in asked]) if choice else {}
         tasks: list[Any] = []
         with waiting(self.client, tasks):
+            choice = at_home and len(self.client.nthreads()) > 1
+            places = self.client.who_has([self.futures[k] for k in asked]) if choice else {}
             for k, arguments in asked.items():
                 future = self.futures[k]
                 home = placed(places[future.key]) if places.get(future.key) else {}

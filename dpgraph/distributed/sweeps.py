@@ -154,11 +154,11 @@ class Sweep:
     def _open(self, iterate: NDArray[Any]) -> None:
         """A reader on each worker that holds blocks; those of a lost worker are built again, wherever that is."""
         client, futures = self._blocks.client, list(self._blocks.futures)
-        places = client.who_has(futures)
-        homes = [next(iter(sorted(places.get(future.key) or ())), "") for future in futures]
-        sent = self._blocks.sent(tuple(self._order)), self._blocks.sent(packed(iterate))
         opened: list[Any] = []
         with waiting(client, opened):
+            places = client.who_has(futures)
+            homes = [next(iter(sorted(places.get(future.key) or ())), "") for future in futures]
+            sent = self._blocks.sent(tuple(self._order)), self._blocks.sent(packed(iterate))
             for k, home in enumerate(sorted(set(homes))):
                 numbers = [number for number, place in enumerate(homes) if place == home]
                 self._of_block[numbers] = k
@@ -170,7 +170,7 @@ class Sweep:
 
     def close(self) -> None:
         """Give up the readers: what Dask knows of an actor stays until it is told, or until garbage is collected."""
-        if self._readers:
+        if self._readers and self._blocks.client.status == "running":
             self._blocks.client.cancel([reader._future for reader in self._readers])  # noqa: SLF001
         self._readers = []
 

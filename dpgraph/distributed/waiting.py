@@ -6,9 +6,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from dpgraph.exceptions import DPGraphError
+from dpgraph.extras import require
 
 #: Seconds between two looks at what workers do, and after how many idle ones nothing is expected of them.
 _SECONDS, _LOOKS = 15.0, 12
+_NO_WORKER = "no worker of the cluster goes on: those that held the table were lost. Start workers, and make it again"
+_NO_SCHEDULER = "the scheduler of the cluster was lost. Start a cluster and a Client, and make the table again"
+_KILLED = "workers of the cluster were killed one after another. Start them with more memory, and make the table again"
 
 
 @contextmanager
@@ -16,9 +20,9 @@ def waiting(client: Any, tasks: Sequence[Any]) -> Iterator[None]:
     """Tasks that are waited for are taken back if that is given up, or if nobody has anything to do for three minutes.
 
     Dask waits for ever then: tasks that were to be run near their data are not given to the successors of workers that
-    were all lost at once.
+    were all lost at once. A lost scheduler, and tasks that end every worker they are given to, are told in a sentence.
     """
-    over, lost = threading.Event(), []
+    over, lost = threading.Event(), list[str]()
 
     def watch() -> None:
         idle = 0
@@ -29,19 +33,22 @@ def waiting(client: Any, tasks: Sequence[Any]) -> Iterator[None]:
                 busy = fetched or any(client.processing().values())
             idle = 0 if busy else idle + 1
         if not over.is_set():
-            lost.append(True)
+            lost.append(_NO_WORKER)
             client.cancel(tasks)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield
-    except BaseException:
-        client.cancel(tasks)
+    except BaseException as error:
+        gone = client.status != "running"
+        if not gone:
+            client.cancel(tasks)
+        if isinstance(error, Exception):
+            killed = isinstance(error, require("distributed").KilledWorker)
+            lost += [_NO_SCHEDULER] * gone or [_KILLED] * killed
         if not lost:
             raise
     finally:
         over.set()
     if lost:
-        raise DPGraphError(
-            "no worker of the cluster goes on: those that held the table were lost. Start workers, and make it again"
-        )
+        raise DPGraphError(lost[0])

@@ -19,6 +19,7 @@ import dpgraph
 
 pytest.importorskip("dask.dataframe", reason="needs the extra dpgraph[distributed]")
 
+import dask
 import dask.dataframe as dd
 import distributed
 from distributed import Client, LocalCluster
@@ -237,6 +238,42 @@ def test_a_call_ends_in_a_sentence_where_all_workers_are_killed(edges, name, mon
         table = dpgraph.edge_frame(dd.from_pandas(edges, npartitions=3), nodes=N)
         with pytest.raises(dpgraph.DPGraphError, match=r"no worker of the cluster .* spent: epsilon = 1"):
             getattr(dpgraph, name)(table, epsilon=1.0, accountant=Killer(epsilon=1.0))
+
+
+@pytest.mark.parametrize("when", ["before the call", "after the debit", "tasks run"])
+def test_a_lost_scheduler_ends_a_call_in_a_sentence_that_says_what_was_spent(edges, when, monkeypatch):
+    short = dask.config.set({"distributed.comm.timeouts.connect": "1s"})  # workers look for it as long
+    with short, LocalCluster(**TWO, processes=False) as cluster, Client(cluster) as client:
+        table = dpgraph.edge_frame(dd.from_pandas(edges, npartitions=3), nodes=N)
+
+        def lose():
+            cluster.sync(cluster.scheduler.close)
+            while client.status == "running":
+                time.sleep(0.01)
+
+        class Loser(dpgraph.PrivacyAccountant):
+            def charge(self, ledger):
+                super().charge(ledger)
+                if when == "after the debit":
+                    lose()
+
+        if when == "before the call":
+            lose()
+        gather, budget = client.gather, Loser(epsilon=1.0)
+        monkeypatch.setattr(client, "gather", lambda tasks: (when == "tasks run" and lose(), gather(tasks))[1])
+        with pytest.raises(dpgraph.DPGraphError, match=r"cluster") as told:
+            dpgraph.private_degrees(table, epsilon=1.0, accountant=budget)
+    assert "internal" not in str(told.value)
+    assert ("spent: epsilon = 1" in str(told.value)) == bool(budget.spent.epsilon) == (when != "before the call")
+
+
+def test_a_call_whose_workers_are_killed_one_after_another_asks_for_memory(tables, client, monkeypatch):
+    def killed(tasks):
+        raise distributed.KilledWorker(tasks[0].key, None, 4)
+
+    monkeypatch.setattr(client, "gather", killed)
+    with pytest.raises(dpgraph.DPGraphError, match=r"more memory.* spent: epsilon = 1"):
+        dpgraph.private_degrees(tables[1], epsilon=1.0)
 
 
 def test_nothing_is_spent_without_a_worker_nor_on_a_frame_of_dask_as_records(tables):
