@@ -106,6 +106,23 @@ def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     assert plot.figure_bytes(figure).startswith(PNG)
 
 
+def test_the_spectrum_of_a_graph_whose_eigenvalues_are_certified_is_drawn():
+    """Its ledger has a good event beside the released numbers."""
+    result = dpgraph.private_spectrum(nx.gnm_random_graph(1500, 4500, seed=1), 2, epsilon=2.0, delta=1e-6, rng=0)
+    assert [entry.name for entry in result.privacy.entries][1] == "eigenvalues, spectrum"
+    assert plot.figure_bytes(plot.plot_spectrum(result)).startswith(PNG)
+
+
+@pytest.mark.parametrize("name", ["a long name " * 15, "name" * 60])
+def test_a_long_title_stays_within_the_picture(communities, name):
+    figure = plot.plot_graph(communities, title=name)
+    figure.draw_without_rendering()
+    box = figure.texts[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+    assert "ε = 4" in texts(figure)
+
+
 @pytest.fixture(scope="module")
 def communities():
     return dpgraph.private_communities(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), epsilon=4.0, rng=0)
@@ -121,6 +138,7 @@ def test_communities_are_drawn_with_the_released_weights_and_sizes(communities):
         "SEEDED",
         f"modularity {value:.3f}",
         f"{weights[0, 1]:,.0f}",
+        f"each ± {communities.block_stds[0, 1]:,.0f}",
         "% inside",
     ):
         assert expected in shown

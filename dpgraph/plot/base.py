@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,6 +117,8 @@ def entitle(figure: Figure, what: str, of: str, privacy: PrivacyReport, *, found
     """What a picture shows, of which data if that has a name; what was found; and the guarantee."""
     shown = (f"{what} of {of}" if of else what) + (f": {found}" if found else "")
     shown = shown.encode(errors="backslashreplace").decode()  # of a file whose name is no text in this locale
+    if len(shown) > 11 * figure.get_figwidth():  # of about 9 wide letters, or 11 usual ones, an inch
+        shown = textwrap.fill(shown, int(9 * figure.get_figwidth()), max_lines=3, placeholder=" …")
     figure.suptitle(f"{shown}\n{guarantee(privacy)}{more}", fontsize=10, **AS_WRITTEN)
 
 

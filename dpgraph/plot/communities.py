@@ -53,6 +53,8 @@ def plot_communities(result: Any, *, title: str = "") -> Figure:
     matrix, bars = figure.subplots(1, 2, width_ratios=(1.5, 1))
     weights, sizes = np.asarray(result.block_weights), np.bincount(result.labels)
     _draw_blocks(figure, matrix, weights, sizes)
+    if result.block_stds is not None:  # small or sparse graphs: weights that cannot be, as noise is larger
+        matrix.set_title(f"weight between communities, each ± {result.block_stds.max():,.0f}", fontsize=10, loc="left")
     _draw_sizes(bars, weights, sizes)
     value, std = result.estimated_modularity, result.estimated_modularity_std
     found = f"modularity {value:.3f} ± {std:.2g} (private estimate)" if np.isfinite(value) else "no edges were found"

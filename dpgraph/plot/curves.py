@@ -41,7 +41,7 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     figure = base.new_figure(6.4, 3.8)
     axes = figure.subplots()
     order = np.arange(1, len(result.values) + 1)
-    half = result.privacy.half_width(next(e.name for e in result.privacy.entries if e.name.endswith("spectrum")))
+    half = result.privacy.half_width("spectrum")
     axes.fill_between(order, result.values - half, result.values + half, color=ACROSS, alpha=0.2, linewidth=0)
     axes.plot(order, result.values, "o-", color=ACROSS, markersize=4, linewidth=1)
     axes.axhline(half, color=GREY, linewidth=0.8, linestyle="--")
