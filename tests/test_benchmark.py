@@ -22,6 +22,7 @@ from dpgraph.interfaces.benchmark import (
     cells_of,
 )
 from dpgraph.interfaces.cli import benchmark as command
+from dpgraph.privacy import streams
 
 #: A table of means; no such file is in the repository.
 MARKDOWN = "table" + ".md"
@@ -130,7 +131,8 @@ def test_means_and_intervals_as_csv(cells):
     assert (found[0]["epsilon"], found[0]["half_width"], found[3]["refusal"]) == ("", "nan", "refused: too large")
 
 
-def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_private(run, tmp_path):
+def test_a_comparison_of_two_graphs_says_what_it_measures_and_that_it_is_not_private(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_warned", False)  # of noise that comes twice
     (tmp_path / "mine.csv").write_text("a,b\nb,c\nc,d\nd,a\n")
     files = ["--output", "runs.csv", "--table", MARKDOWN, "--plot", "curves.png"]
     status, out, err = run("benchmark", "five-cycle", "mine.csv", *QUICK, *files)

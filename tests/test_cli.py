@@ -96,6 +96,7 @@ def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_p
         ),
         (NotConvergedError("no convergence"), 1, "no convergence"),
         (DPGraphError("left epsilon=1, delta=0; pass delta=1e-6"), 2, "left epsilon=1, delta=0; pass --delta 1e-6"),
+        (DPGraphError("Declare them in categories=; None stands"), 2, "Declare them in --categories; None stands"),
         (OSError(28, "No space left on device", "cut.csv"), 2, "cut.csv: No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("secret degree 17"), 1, "internal error (ValueError)"),

@@ -113,6 +113,13 @@ def test_the_spectrum_of_a_graph_whose_eigenvalues_are_certified_is_drawn():
     assert plot.figure_bytes(plot.plot_spectrum(result)).startswith(PNG)
 
 
+@pytest.mark.parametrize("value", [-90.0, 130.0])
+def test_a_cut_of_less_than_nothing_or_more_than_all_edges_has_no_share(value):
+    shown = texts(plot.plot_cut(result_with([0, 1], value=value)))
+    assert f"{value:,.0f} ± 8" in shown
+    assert "of all edges" not in shown
+
+
 @pytest.mark.parametrize("name", ["a long name " * 15, "name" * 60])
 def test_a_long_title_stays_within_the_picture(communities, name):
     figure = plot.plot_graph(communities, title=name)

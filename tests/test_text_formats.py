@@ -231,6 +231,7 @@ def test_a_name_of_another_format_is_taken_at_its_word_unless_the_caller_says_be
         "graph ann\nann bob\n",
         "dl bob\nbob ann\n",
         "p ann\nann bob\n",
+        "  ann   bob  \n\n bob\tcem\n",
     ],
     parts=2,
 )

@@ -135,10 +135,11 @@ def _is_metis(header: list[int], lines: list[list[bytes]]) -> bool:
 
 def _has_names(text: bytes, at: int) -> bool:
     """Whether the first line, but for its corner, holds what stands first on the lines below, as pandas writes it."""
-    first, *lines = text[at:].rstrip().splitlines()
+    first, *lines = (line for line in text[at:].splitlines() if line.strip())
     separator = next((one for one in (b",", b";", b"\t") if one in first), None)
     corner, *names = first.split(separator)
-    return not corner.strip().isdigit() and names == [line.split(separator, 1)[0] for line in lines]
+    matching = names == [line.split(separator, 1)[0] for line in lines]
+    return matching and len(names) > 1 and not corner.strip().isdigit()
 
 
 def _is_matrix(lines: list[list[bytes]]) -> bool:

@@ -87,7 +87,7 @@ def _draw_sides(axes: Axes, result: Any) -> None:
 def _draw_value(axes: Axes, result: Any) -> None:
     value, half = float(result.estimated_value), result.privacy.half_width("cut weight")
     total = float(result.estimated_total_weight)
-    share = f"\n{value / total:.1%} of all edges" if total > 0 else ""
+    share = f"\n{value / total:.1%} of all edges" if 0 <= value <= total > 0 else ""
     rows = [("this cut", value, f"{value:,.0f} ± {half:,.0f}{share}", ACROSS)]
     rows.append(("random cut", total / 2, f"{total / 2:,.0f}", PALE))
     if (bound := result.upper_bound) is not None:

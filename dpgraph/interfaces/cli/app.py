@@ -172,8 +172,8 @@ def _complain(message: str, status: int) -> int:
 
 #: Arguments that a message may advise, and that commands have as options.
 _ADVISED = (
-    "coherence|columns|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|regularization|"
-    "unknown|weight"
+    "categories|coherence|columns|data_dir|delta|encoding|format|labels|max_weight|mechanism|nodes|normalize|on_halt|rank|"
+    "regularization|unknown|weight"
 )
 _ADVICE = re.compile(rf"(?<!\w\()(?<!\d, )\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
 _FLAGS = {

@@ -1,5 +1,6 @@
 """``dpgraph benchmark``: private results of public graphs beside peers. **Not private.**"""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,6 +82,7 @@ class Benchmark(GraphReading):
         table = Table(show if shown else lambda _: None) if shown or self.output is None else Table.read(self.output)
         graphs = [self._public(name) for name in dict.fromkeys(self.graphs)]
         note("NOT PRIVATE: exact numbers, for public graphs only")
+        warnings.filterwarnings("ignore", "a seed", UserWarning)  # that noise comes twice is no danger here
         runs = {
             problem: [(graph, run) for graph in graphs for run in runs_of(graph, problem, mechanisms, budgets, seeds)]
             for problem in problems
