@@ -355,8 +355,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         """Records that have these scores, and nothing beside the components."""
         check_is_fitted(self)
-        scores = read_array(X, table_shape(X, "replace", numbers=True))
-        return np.asarray(scores @ self.components_ + self.mean_)
+        shape, kept = table_shape(X, "replace", numbers=True), len(self.components_)
+        if shape[1] != kept:
+            raise InvalidParameterError(f"expected scores for {kept} components; got {shape[1]} columns")
+        return np.asarray(read_array(X, shape) @ self.components_ + self.mean_)
 
     @property
     def _n_features_out(self) -> int:

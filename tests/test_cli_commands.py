@@ -235,6 +235,20 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
     assert "halts at the gap test" in out
 
 
+@each("command", ["max-cut", "embed", "csp", "report"])
+def test_a_dry_run_shows_the_noise_of_the_budget_that_it_names_and_debits_nothing(run, tmp_path, command):
+    budget = dpgraph.FileAccountant(tmp_path / "budget.db", epsilon=3.0, delta=1e-6, edges_per_person=5)
+    size = ["--dry-run", "--nodes", 90, "--average-degree", 30, "--budget", tmp_path / "budget.db"]
+    status, out, err = run(command, "mine.txt", *PRIVACY, *size)
+    assert budget.spent == (0.0, 0.0)
+    if command == "csp":  # constraints are of no person
+        assert (status, out) == (2, "")
+        assert "edges_per_person" in err
+    else:
+        assert (status, err) == (0, "")
+        assert "up to 5 vertex pairs" in out
+
+
 def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):
     status, out, _ = run("max-cut", "wiki-Vote", *PRIVACY, "--dry-run", "--mechanism", "bounded-iterates")
     assert status == 0

@@ -146,6 +146,8 @@ def test_scores_and_back():
     two = PrivatePCA(2, epsilon=1.0, random_state=0).fit(X)
     assert np.array_equal(two.components_, pca.components_[:2])
     assert two.transform(X).shape == (300, 2)
+    with pytest.raises(InvalidParameterError, match="for 2 components; got 4 columns"):
+        two.inverse_transform(X)
 
 
 @pytest.mark.parametrize("components", [0, 5, 1.5, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,8 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import argument, option
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.interfaces.cli.release import Release, Source, require_outputs
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.budget_file import FileAccountant
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -214,6 +217,13 @@ class Rehearsal(GraphFile):
         """What the command would read of a public graph."""
         return A
 
+    def _as_budgeted(self) -> AbstractContextManager[Any]:
+        """A budget that protects what that of --budget does, which sets the noise; nothing is debited in the file."""
+        if (file := options.BUDGET.get()) is None:
+            return nullcontext()
+        persons = FileAccountant(file).edges_per_person
+        return PrivacyAccountant(epsilon=self.epsilon, delta=self.delta, edges_per_person=persons)  # type: ignore[attr-defined]
+
     def run(self) -> None:
         """Run, on a public graph if that is asked for."""
         if not self.dry_run:
@@ -226,7 +236,8 @@ class Rehearsal(GraphFile):
         A, _ = datasets.planted_cut_sparse(n, degree, 0.0, rng=0)
         name = f"a public random graph of {n} vertices, average degree {degree:g}"
         try:
-            result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
+            with self._as_budgeted():
+                result = self._release(self._made_up(A), given, 0)  # type: ignore[attr-defined]
             lines = self._lines(Source(A, range(n), name, {}), result)  # type: ignore[attr-defined]
         except MechanismHalted as halted:
             result, lines = halted, [f"{name}: halts at the {halted.stage} test"]
