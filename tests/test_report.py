@@ -86,6 +86,18 @@ def possible(fact):
     assert "-0" not in (fact.text(fact.low), fact.text(fact.high))
 
 
+def test_a_name_from_right_to_left_leaves_its_neighbours_in_a_list_where_they_are(tmp_path):
+    names = [f"שלום <{i}>" if i % 2 else str(i) for i in range(60)]
+    graph = nx.relabel_nodes(nx.planted_partition_graph(2, 30, 0.9, 0.02, seed=5), dict(enumerate(names)))
+    report = dpgraph.report(graph, epsilon=6.0, rng=0)
+    assert len(report.communities.communities) == 2
+    report.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    before = set(re.findall(r"(.{5})שלום", page.partition("</main>")[0]))
+    assert before == {"<bdi>"}
+    assert "<bdi>שלום &lt;1&gt;</bdi>" in page
+
+
 def test_what_is_outside_the_possible_is_clipped_and_noise_is_called_so():
     clipped = Fact("modularity", 3.352, -4.2, 10.9, least=-0.5, most=1.0)
     assert (clipped.value, clipped.low, clipped.high, clipped.shown) == (1.0, -0.5, 1.0, NOISE)

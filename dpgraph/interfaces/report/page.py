@@ -350,10 +350,15 @@ def _fold(summary: str, inside: str) -> str:
 
 
 def _short(label: str) -> str:
-    return escape(label if len(label) <= _LONG else label[: _LONG - 1] + "…")
+    return _name(label if len(label) <= _LONG else label[: _LONG - 1] + "…")
+
+
+def _name(label: str) -> str:
+    """In a list: a name that is written from right to left leaves its neighbours where they are."""
+    return escape(label) if label.isascii() else f"<bdi>{escape(label)}</bdi>"
 
 
 def _members(labels: Sequence[str], chosen: Iterable[bool]) -> str:
-    names = [escape(label) for label, inside in zip(labels, chosen, strict=True) if inside]
+    names = [_name(label) for label, inside in zip(labels, chosen, strict=True) if inside]
     more = f" and {len(names) - _MEMBERS:,} more" if len(names) > _MEMBERS else ""
     return ", ".join(names[:_MEMBERS]) + more
