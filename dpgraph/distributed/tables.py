@@ -241,11 +241,11 @@ def _columns(file: Path) -> list[str]:
 def _client() -> Any:
     with suppress(ValueError, OSError):  # there is no client, or it has lost its scheduler
         client = require("distributed").default_client()
-        if client.status == "running" and client.nthreads():
+        if client.status == "running" and not client.asynchronous and client.nthreads():
             return client
     raise DPGraphError(
-        "a table on Dask needs a cluster with a worker: start a dask.distributed.Client first; Client() starts workers "
-        "on this machine"
+        "a table on Dask needs a cluster with a worker: start a dask.distributed.Client first, one that is not "
+        "asynchronous; Client() starts workers on this machine"
     )
 
 

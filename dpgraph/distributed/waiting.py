@@ -1,5 +1,6 @@
 """Waiting for tasks of Dask."""
 
+import errno
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ _SECONDS, _LOOKS = 15.0, 12
 _NO_WORKER = "no worker of the cluster goes on: those that held the table were lost. Start workers, and make it again"
 _NO_SCHEDULER = "the scheduler of the cluster was lost. Start a cluster and a Client, and make the table again"
 _KILLED = "workers of the cluster were killed one after another. Start them with more memory, and make the table again"
+_FULL = "the disk of a worker is full. Start workers whose local_directory= has more room, and make the table again"
 
 
 @contextmanager
@@ -20,7 +22,8 @@ def waiting(client: Any, tasks: Sequence[Any]) -> Iterator[None]:
     """Tasks that are waited for are taken back if that is given up, or if nobody has anything to do for three minutes.
 
     Dask waits for ever then: tasks that were to be run near their data are not given to the successors of workers that
-    were all lost at once. A lost scheduler, and tasks that end every worker they are given to, are told in a sentence.
+    were all lost at once. A lost scheduler, a full disk, and tasks that end every worker that gets them, are told in a
+    sentence.
     """
     over, lost = threading.Event(), list[str]()
 
@@ -45,7 +48,8 @@ def waiting(client: Any, tasks: Sequence[Any]) -> Iterator[None]:
             client.cancel(tasks)
         if isinstance(error, Exception):
             killed = isinstance(error, require("distributed").KilledWorker)
-            lost += [_NO_SCHEDULER] * gone or [_KILLED] * killed
+            full = isinstance(error, OSError) and (error.errno == errno.ENOSPC or "requested" in str(error))  # of numpy
+            lost += [_NO_SCHEDULER] * gone or [_KILLED] * killed or [_FULL] * full
         if not lost:
             raise
     finally:

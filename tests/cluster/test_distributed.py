@@ -1,5 +1,6 @@
 """Graphs on a Dask cluster of two workers: the releases of one machine, whatever happens to the workers."""
 
+import errno
 import logging
 import os
 import pickle
@@ -267,13 +268,30 @@ def test_a_lost_scheduler_ends_a_call_in_a_sentence_that_says_what_was_spent(edg
     assert ("spent: epsilon = 1" in str(told.value)) == bool(budget.spent.epsilon) == (when != "before the call")
 
 
-def test_a_call_whose_workers_are_killed_one_after_another_asks_for_memory(tables, client, monkeypatch):
-    def killed(tasks):
-        raise distributed.KilledWorker(tasks[0].key, None, 4)
+KILLED = distributed.KilledWorker("task", None, 4)
 
-    monkeypatch.setattr(client, "gather", killed)
-    with pytest.raises(dpgraph.DPGraphError, match=r"more memory.* spent: epsilon = 1"):
+
+FULL = OSError("80 requested and 8 written"), OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(("error", "word"), [(KILLED, "more memory"), *((error, "disk .* is full") for error in FULL)])
+def test_a_call_whose_workers_lack_memory_or_room_on_a_disk_asks_for_more(tables, client, monkeypatch, error, word):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(client, "gather", fail)
+    with pytest.raises(dpgraph.DPGraphError, match=rf"{word}.* spent: epsilon = 1") as told:
         dpgraph.private_degrees(tables[1], epsilon=1.0)
+    assert "requested" not in str(told.value)
+    assert "internal" not in str(told.value)
+
+
+def test_an_asynchronous_client_is_refused_before_the_debit(tables, client, monkeypatch):
+    monkeypatch.setattr(type(client), "asynchronous", True)
+    budget = dpgraph.PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(dpgraph.DPGraphError, match="not asynchronous"):
+        dpgraph.private_degrees(tables[1], epsilon=1.0, accountant=budget)
+    assert budget.spent == (0.0, 0.0)
 
 
 def test_nothing_is_spent_without_a_worker_nor_on_a_frame_of_dask_as_records(tables):
