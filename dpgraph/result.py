@@ -36,8 +36,8 @@ _SHOWN = 5
 _EXACT = 2.0**53
 #: Bars of its picture.
 _BARS = 60
-#: Characters of a cell of comma-separated text that needs quotes.
-_QUOTED = re.compile(r'[",\r\n]')
+#: What is in a cell of comma-separated text that needs quotes; without them a # or % would begin a comment.
+_QUOTED = re.compile(r'[",\r\n]|^[#%]')
 #: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 

@@ -131,6 +131,14 @@ def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
         assert tuple(map(str, converted)) == tuple(map(str, nodes))
 
 
+def test_convert_writes_names_that_begin_as_comments_so_that_they_are_read(run, tmp_path):
+    G = nx.Graph([("#x", "%y"), ("#x", "z"), ("%y", "z"), ("%y", "q # r")])
+    nx.write_graphml(G, tmp_path / "in.graphml")
+    assert run("convert", tmp_path / "in.graphml", tmp_path / "out.csv")[0] == 0
+    read = datasets.read_edgelist(tmp_path / "out.csv")
+    assert set(map(frozenset, read.edges)) == set(map(frozenset, G.edges))
+
+
 def test_datasets_are_listed_and_fetched_by_name(run):
     status, out, _ = run("datasets", "list")
     assert status == 0
