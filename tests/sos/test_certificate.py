@@ -8,7 +8,7 @@ from scipy import sparse
 from dpgraph import max_bisection, max_cut
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos import definiteness
-from dpgraph.sos.cut.certificate import certify
+from dpgraph.sos.cut.certificate import certify, trivial_certificate
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 
@@ -125,3 +125,14 @@ def test_a_short_limit_proves_nothing_false(limit):
     for result in (max_bisection(-cut, rng=0, time_limit=limit), max_cut(cut, rng=0, time_limit=limit)):
         assert result.status == "bounded"
         assert result.upper_bound > result.value
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_deadline_that_has_passed_leaves_the_bound_of_the_lanczos_steps_that_were_taken(seed):
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.standard_normal((150, 150)), 1)
+    objective = SparseObjective(sparse.csr_array(A + A.T))
+    solution = solve_low_rank(objective, rng)
+    late = certify(objective, solution.vectors, rng, deadline=0.0)
+    assert late.kind == "lanczos"
+    assert solution.value <= late.bound < 0.5 * trivial_certificate(objective).bound

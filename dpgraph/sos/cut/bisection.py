@@ -17,7 +17,7 @@ from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import Population, best_columns
 from dpgraph.sos.cut.search import DenseSearch, is_dense
-from dpgraph.sos.cut.solver import close_gap, found_alone, round_nodes, round_root
+from dpgraph.sos.cut.solver import SHARE_OF_QUICK, SHARE_OF_ROOT, close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import WORTH, Solution, floored, to_beat
@@ -55,14 +55,15 @@ def solve_bisection(
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     elif options.local_search and options.time_limit is not None and is_dense(objective) and not time_is_up():
         search = DenseSearch(objective, watch, generator, largest)
-        known_cuts = search.run(known_cuts, watch.until(_SHARE_OF_SEARCH))
+        known_cuts = search.run(known_cuts, watch.until(SHARE_OF_QUICK))
     elif options.local_search:
         end = watch.until(_SHARE_OF_SEARCH)
         known_cuts = search_near_balance(objective, known_cuts, largest, generator, watch, end, first)
     if known_cuts.size and time_is_up():
         return found_alone(watch, objective, (np.arange(n), np.copy), known_cuts[:, 0])
     began = time.monotonic()
-    free = _relaxed(objective, generator, watch, tol=options.tol)
+    share = _SHARE if search is None else SHARE_OF_ROOT  # the search comes to good cuts soon, and goes on afterwards
+    free = _relaxed(objective, generator, watch, share, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
     cuts = known_cuts
     if not known_cuts.size or not (watch.done() or _broken_off(root)):
@@ -109,9 +110,11 @@ def largest_sum(n: int, imbalance: int) -> int:
     return largest - (largest - n) % 2
 
 
-def _relaxed(objective: CutObjective, rng: np.random.Generator, watch: Watch, **given: Any) -> LowRankSolution:
+def _relaxed(
+    objective: CutObjective, rng: np.random.Generator, watch: Watch, share: float = _SHARE, **given: Any
+) -> LowRankSolution:
     """The relaxation, all of whose steps obey its share of the time."""
-    deadline = watch.until(_SHARE)
+    deadline = watch.until(share)
     with within(deadline - time.monotonic()):
         return solve_low_rank(objective, rng, deadline=deadline, **given)
 

@@ -88,20 +88,7 @@ def certify(
     if time_is_up():
         return trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
-    run = line.lanczos(rng).run(_SHORT_RUN)
-    guess = float(run.ritz()[0])
-    step = max(0.2 * abs(guess), 1e-7)  # a failed proof is dear
-    for _ in range(_ATTEMPTS):
-        if time_is_up():
-            break
-        guess -= step
-        step *= 2.0
-        found = line.prove(guess, run, deadline)
-        if found is not None:
-            return found
-        if line.bound(guess) > line.trivial.bound:
-            break
-    return line.trivial
+    return line.best(line.lanczos(rng).run(_SHORT_RUN), deadline)
 
 
 def certify_within(
@@ -112,11 +99,13 @@ def certify_within(
     deadline: float = math.inf,
     *,
     prove: bool = True,
+    last: bool = False,
 ) -> tuple[Certificate | None, float]:
     """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None; and the gap guessed.
 
     Costs little when the answer is None: the Lanczos run, which underestimates the gap, is asked before a proof.
     Where no proof is affordable the bound of kind "lanczos" may be further above: better rows would not help it.
+    At the `last` it is the best one there is time for in place of None.
     Without a proof that of kind "guess" is what a proof would show if it were begun: no bound.
     """
     line = _DualLine.through(objective, vectors)
@@ -129,7 +118,7 @@ def certify_within(
         run.look(shift, FAILURE_PROBABILITY / 2, steps, deadline)
         smallest = float(run.ritz()[0])
         if smallest <= shift:
-            return None, -smallest * total_weight
+            return line.best(run, deadline) if last else None, -smallest * total_weight
     if not prove:
         return Certificate(line.bound(shift), "guess"), gap
     return line.prove(shift, run, deadline), gap
@@ -178,20 +167,40 @@ class _DualLine:
 
         Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
         """
-        t, kind = self.point(shift), "proven"
+        t = self.point(shift)
         left = min(deadline, threads.deadline()) - time.monotonic()
         with threads.within(_SHARE_OF_PROOF * left):
             proven = self.objective.is_semidefinite(t)
             if not proven and time_is_up():
                 proven = None
         if proven is None:
-            steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
-            known = lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline)
-            if known == -math.inf:
-                return self.trivial
-            t, kind = self.point(known), "lanczos"
-        elif not proven:
+            return self.seen(run, shift, min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size)), deadline)
+        if not proven:
             return None
+        return self._certified(t, "proven")
+
+    def best(self, run: Lanczos, deadline: float) -> Certificate:
+        """The bound at what `run` takes for the smallest eigenvalue, or as much below as it takes to prove it."""
+        guess = float(run.ritz()[0])
+        step = max(0.2 * abs(guess), 1e-7)  # a failed proof is dear
+        for _ in range(_ATTEMPTS):
+            if min(deadline, threads.deadline()) <= time.monotonic():
+                return self.seen(run, math.inf, run.steps)
+            guess -= step
+            step *= 2.0
+            found = self.prove(guess, run, deadline)
+            if found is not None:
+                return found
+            if self.bound(guess) > self.trivial.bound:
+                break
+        return self.trivial
+
+    def seen(self, run: Lanczos, shift: float, steps: int, deadline: float = math.inf) -> Certificate:
+        """The better of the trivial bound and that at `shift`, or below it, once `run` shows it, in so many steps."""
+        known = lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline)
+        return self.trivial if known == -math.inf else self._certified(self.point(known), "lanczos")
+
+    def _certified(self, t: FloatArray, kind: str) -> Certificate:
         return min(Certificate(dual_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:

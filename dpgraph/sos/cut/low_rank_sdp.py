@@ -84,19 +84,19 @@ def solve_low_rank(
         out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= half
         if gain > threshold * scale and not out_of_sweeps:
             continue
-        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove)
+        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove, last=out_of_sweeps)
         if certificate is not None:
             converged = certificate.bound - value <= 1.01 * tol * scale
             return LowRankSolution(V, value, certificate, sweeps, converged)
         stalls = stalls + 1 if gap > _STALLED * last_gap else 0
         last_gap = gap
         exhausted = gain <= 1e-13 * scale
-        if (stalls >= 2 or exhausted) and not out_of_sweeps and V.shape[1] < most:
+        if (stalls >= 2 or exhausted) and V.shape[1] < most:
             # Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank.
             V = _unit_rows(np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])]))
             threshold, stalls, last_gap = 0.01 * tol, 0, math.inf
             continue
-        if exhausted or out_of_sweeps:
+        if exhausted:
             return LowRankSolution(V, value, certify(objective, V, rng, deadline), sweeps, False)
         threshold = max(threshold / 5.0, 1e-14)
 

@@ -37,7 +37,7 @@ from dpgraph.typing import FloatArray, IntArray
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
-_SHARE_OF_QUICK = 0.3  # of the time that is left, if there is a limit, for the search before the relaxation
+SHARE_OF_QUICK = 0.3  # of the time that is left, if there is a limit, for the search before the relaxation
 _MULTILEVEL, _REPEATS_OF_QUICK = 32, 10  # cuts of it, and of its best value
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
@@ -72,9 +72,9 @@ def solve_max_cut(
         if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
             quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
         elif search is not None and not late:
-            quick = search.run(quick, watch.until(_SHARE_OF_QUICK), _REPEATS_OF_QUICK)
+            quick = search.run(quick, watch.until(SHARE_OF_QUICK), _REPEATS_OF_QUICK)
         elif hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
-            end, few = watch.until(_SHARE_OF_QUICK), range(_MULTILEVEL)
+            end, few = watch.until(SHARE_OF_QUICK), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
         if quick.size and time_is_up():  # products with a large matrix are late
             if core.cut_value(quick[:, 0]) < 0.0:  # as if it had not looked at negative weights
