@@ -30,7 +30,7 @@ def test_the_method_that_finds_better_cuts_goes_on_and_the_other_gets_as_much_ti
     ladder.sort(key=objective.cut_value)
 
     def scripted(name):
-        def method(_self, _left):
+        def method(_self):
             calls.append(name)
             clock[0] += 1.0
             gains = name == better and len(calls) < 40
@@ -46,6 +46,25 @@ def test_the_method_that_finds_better_cuts_goes_on_and_the_other_gets_as_much_ti
     gaining, after = Counter(calls[:39]), Counter(calls[41:])
     assert gaining[better] >= 37
     assert abs(after["annealed"] - after["past_losses"]) <= 2
+
+
+def test_a_search_of_few_sweeps_goes_on_with_as_many(weights, monkeypatch):
+    clock, made = [0.0], list[int]()
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    objective = SparseObjective(sparse.csr_array(weights))
+    search = searching.DenseSearch(
+        objective, Watch(objective, SolverOptions(sweeps=7), "test"), np.random.default_rng(0)
+    )
+
+    def anneal(signs, sweeps):
+        made.append(sweeps)
+        clock[0] += 1e-3
+        return signs
+
+    monkeypatch.setattr(search, "_anneal", anneal)
+    for _ in range(1500):
+        search._annealed()
+    assert made == [5, *[7] * 1499]
 
 
 @pytest.mark.parametrize("solve", [max_cut, max_bisection])

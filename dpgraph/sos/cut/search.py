@@ -17,19 +17,13 @@ from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced
 from dpgraph.sos.cut.objective import UNCOMPILED, SparseObjective
 from dpgraph.sos.cut.rounding import Population, cooled
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import on_thread, within
+from dpgraph.threads import deadline, on_thread, time_is_up, within
 from dpgraph.typing import FloatArray
 
 _OFTEN = 10  # times as many searches that find the best value again, after which it is not worth the time either
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _FEWEST_SWEEPS, _LONG = 5, 2000  # of one annealed start; several shorter ones are worth more than longer ones
-
-
-def is_dense(objective: CutObjective) -> bool:
-    """Whether a step of a tabu search, which looks at all vertices, costs little beside a flip."""
-    n = objective.n_vertices
-    return isinstance(objective, SparseObjective) and UNCOMPILED < n <= _DENSE * objective.flip_cost()
 
 
 def found_often(count: int, repeats: float, soon: float) -> bool:
@@ -44,6 +38,7 @@ class DenseSearch:
         self, objective: SparseObjective, watch: Watch, rng: np.random.Generator, largest: int | None = None
     ) -> None:
         n, self._starts, self._sweeps = objective.n_vertices, watch.options.starts, watch.options.sweeps
+        self._most = math.inf if self._sweeps is None else self._sweeps
         self._objective, self._watch, self._rng = objective, watch, rng
 
         def anneal(signs: FloatArray, **given: Any) -> FloatArray:
@@ -65,7 +60,7 @@ class DenseSearch:
         while ready:
             method, before = min(ready, key=self._vain.__getitem__), self._watch.value
             with within(end - began):
-                found = method(end - began)
+                found = method()
             value = max(self._kept.enter(cut) for cut in found.T)
             self._watch.found(value)
             took, gained = time.monotonic() - began, self._watch.value > before
@@ -78,21 +73,24 @@ class DenseSearch:
             ready = [method for method, takes in self._takes.items() if began + takes < end]
         return self._kept.in_order()
 
-    def _annealed(self, left: float) -> FloatArray:
+    def _annealed(self) -> FloatArray:
         """Annealed from random cuts, twice as long as the last time unless there is no time for that."""
-        effort = max(int(min(self._effort, self._rate * max(left, 0.0))), _FEWEST_SWEEPS)
-        starts, began = 1 if effort < _LONG else self._starts, time.monotonic()
+        began = time.monotonic()
+        effort = max(int(min(self._effort, self._rate * max(deadline() - began, 0.0))), _FEWEST_SWEEPS)
+        starts = 1 if effort < _LONG else self._starts
+        sweeps = int(min(effort // starts, self._most))
         cuts = np.where(self._rng.random((self._objective.n_vertices, starts)) < 0.5, 1.0, -1.0)
-        found = self._anneal(cuts, sweeps=effort // starts if self._sweeps is None else self._sweeps)
+        found = self._anneal(cuts, sweeps=sweeps)
         self._rate = effort / max(time.monotonic() - began, 1e-9)
-        self._effort = 2 * effort if effort == self._effort else self._effort
+        if effort == self._effort and sweeps < self._most:
+            self._effort *= 2
         return found
 
-    def _warmed(self, _: float) -> FloatArray:
+    def _warmed(self) -> FloatArray:
         """The best cut, annealed from a random temperature."""
         return self._anneal(self._kept.in_order()[:, :1], sweeps=self._sweeps, hot=self._rng.uniform(WARM, HOT))
 
-    def _past_losses(self, _: float) -> FloatArray:
+    def _past_losses(self) -> FloatArray:
         """A tabu search from a mixture of two of the best, which has the sides of both where they agree.
 
         Elsewhere its sides are random (Lü, Glover, Hao 2010).
@@ -105,3 +103,15 @@ class DenseSearch:
         seed = np.uint64(self._rng.integers(2**63))
         on_thread(search_past_losses, self._objective.rows, x, _STEPS * x.size, seed)
         return x[:, None]
+
+
+def dense_search(
+    objective: CutObjective, watch: Watch, rng: np.random.Generator, largest: int | None = None
+) -> DenseSearch | None:
+    """The search, if a time limit leaves time for one, and a look at all vertices costs little beside a flip."""
+    n, options = objective.n_vertices, watch.options
+    if options.time_limit is None or not options.local_search or time_is_up():
+        return None
+    if isinstance(objective, SparseObjective) and UNCOMPILED < n <= _DENSE * objective.flip_cost():
+        return DenseSearch(objective, watch, rng, largest)
+    return None

@@ -26,7 +26,7 @@ from dpgraph.sos.cut.rounding import (
     patient_search,
     recombine,
 )
-from dpgraph.sos.cut.search import DenseSearch, found_often, is_dense
+from dpgraph.sos.cut.search import dense_search, found_often
 from dpgraph.sos.seed_search import SeedSearch, SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -66,12 +66,10 @@ def solve_max_cut(
         quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
         late = hurried and not quick.size and time_is_up()
-        search = None
-        if hurried and isinstance(core, SparseObjective) and is_dense(core):
-            search = DenseSearch(core, watch, generator)
+        search = dense_search(core, watch, generator)
         if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
             quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
-        elif search is not None and not late:
+        elif search is not None:
             quick = search.run(quick, watch.until(SHARE_OF_QUICK), _REPEATS_OF_QUICK)
         elif hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
             end, few = watch.until(SHARE_OF_QUICK), range(_MULTILEVEL)
