@@ -43,16 +43,23 @@ def waiting(client: Any, tasks: Sequence[Any]) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        gone = client.status != "running"
-        if not gone:
+        if client.status == "running":
             client.cancel(tasks)
-        if isinstance(error, Exception):
-            killed = isinstance(error, require("distributed").KilledWorker)
-            full = isinstance(error, OSError) and (error.errno == errno.ENOSPC or "requested" in str(error))  # of numpy
-            lost += [_NO_SCHEDULER] * gone or [_KILLED] * killed or [_FULL] * full
+        if isinstance(error, Exception) and (reason := _reason(client, error)):
+            lost.append(reason)
         if not lost:
             raise
     finally:
         over.set()
     if lost:
         raise DPGraphError(lost[0])
+
+
+def _reason(client: Any, error: Exception) -> str | None:
+    """What a cluster lacked, if an error says so."""
+    if client.status != "running":
+        return _NO_SCHEDULER
+    if isinstance(error, require("distributed").KilledWorker):
+        return _KILLED
+    full = isinstance(error, OSError) and (error.errno == errno.ENOSPC or "requested" in str(error))  # of numpy
+    return _FULL if full else None
