@@ -40,15 +40,15 @@ def there_is_time(order: float) -> bool:
     return bool(time.monotonic() + order**3 / _OPERATIONS <= deadline())
 
 
-def _cholesky_completes(A: FloatArray) -> bool:
-    """Factorise in place, a panel at a time: an interrupt does not wait for all of a large matrix."""
+def _cholesky_completes(A: FloatArray) -> bool | None:
+    """Factorise in place, a panel at a time: an interrupt does not wait for all of a large matrix. None: no time."""
     if not np.all(A.diagonal() > 0.0):
         return False
     if not there_is_time(len(A)):
-        return False
+        return None
     for first in range(0, len(A), _PANEL):
         if time_is_up():
-            return False
+            return None
         panel, below = slice(first, first + _PANEL), slice(first + _PANEL, None)
         A[first:, panel] -= A[first:, :first] @ A[panel, :first].T
         factor, info = lapack.dpotrf(A[panel, panel], lower=1)

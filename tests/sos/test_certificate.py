@@ -8,7 +8,7 @@ from scipy import sparse
 from dpgraph import max_bisection, max_cut
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos import definiteness
-from dpgraph.sos.cut.certificate import certify, trivial_certificate
+from dpgraph.sos.cut.certificate import certify, certify_within, trivial_certificate
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 
@@ -128,7 +128,7 @@ def test_a_short_limit_proves_nothing_false(limit):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_deadline_that_has_passed_leaves_the_bound_of_the_lanczos_steps_that_were_taken(seed):
+def test_without_time_for_a_proof_there_is_the_bound_of_the_lanczos_steps_that_were_taken(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     A = np.triu(rng.standard_normal((150, 150)), 1)
     objective = SparseObjective(sparse.csr_array(A + A.T))
@@ -136,3 +136,18 @@ def test_a_deadline_that_has_passed_leaves_the_bound_of_the_lanczos_steps_that_w
     late = certify(objective, solution.vectors, rng, deadline=0.0)
     assert late.kind == "lanczos"
     assert solution.value <= late.bound < 0.5 * trivial_certificate(objective).bound
+    monkeypatch.setattr(definiteness, "there_is_time", lambda order: False)
+    unproven = certify(objective, solution.vectors, rng)
+    assert unproven.kind == "lanczos"
+    assert solution.value <= unproven.bound <= late.bound
+
+
+def test_the_last_rows_have_a_bound_though_a_proof_of_the_wanted_gap_fails(monkeypatch):
+    A = np.triu(np.random.default_rng(0).standard_normal((150, 150)), 1)
+    objective, rng = DenseObjective(A + A.T), np.random.default_rng(0)
+    solution, answers = solve_low_rank(objective, rng), [False, False, True, True]
+    monkeypatch.setattr(objective, "is_semidefinite", lambda t: answers.pop(0))
+    gap = 0.01 * solution.value
+    assert certify_within(objective, solution.vectors, gap, rng)[0] is None
+    last, _ = certify_within(objective, solution.vectors, gap, rng, last=0.0)
+    assert solution.value <= last.bound <= solution.value + 2 * gap

@@ -67,7 +67,7 @@ def solve_bisection(
     cuts = known_cuts
     if not known_cuts.size or not (watch.done() or _broken_off(root)):
         rounded = round_root(objective, root, options, generator)
-        rounded = rounded[:, :_REFINED] if n <= _SMALL and known_cuts.size else rounded
+        rounded = rounded[:, :_REFINED] if known_cuts.size and (n <= _SMALL or search is not None) else rounded
         cuts = np.hstack([known_cuts, repair_and_swap(objective, rounded, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)

@@ -99,13 +99,13 @@ def certify_within(
     deadline: float = math.inf,
     *,
     prove: bool = True,
-    last: bool = False,
+    last: float = math.inf,
 ) -> tuple[Certificate | None, float]:
     """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None; and the gap guessed.
 
     Costs little when the answer is None: the Lanczos run, which underestimates the gap, is asked before a proof.
     Where no proof is affordable the bound of kind "lanczos" may be further above: better rows would not help it.
-    At the `last` it is the best one there is time for in place of None.
+    From the time `last` on, after which no better rows come, it is the best one there is time for in place of None.
     Without a proof that of kind "guess" is what a proof would show if it were begun: no bound.
     """
     line = _DualLine.through(objective, vectors)
@@ -114,14 +114,20 @@ def certify_within(
     total_weight = max(math.fsum(line.weights), 1e-300)
     shift = -gap / total_weight
     run = line.lanczos(rng)
+    found = None
     for steps in (_SHORT_RUN, _CAREFUL_RUN if objective.n_vertices > _COSTLY else _SHORT_RUN):
         run.look(shift, FAILURE_PROBABILITY / 2, steps, deadline)
         smallest = float(run.ritz()[0])
         if smallest <= shift:
-            return line.best(run, deadline) if last else None, -smallest * total_weight
-    if not prove:
-        return Certificate(line.bound(shift), "guess"), gap
-    return line.prove(shift, run, deadline), gap
+            gap = -smallest * total_weight
+            break
+    else:
+        if not prove:
+            return Certificate(line.bound(shift), "guess"), gap
+        found = line.prove(shift, run, deadline)
+    if found is None and time.monotonic() >= last:
+        found = line.best(run, deadline)
+    return found, gap
 
 
 def proof_of(certificate: Certificate, price: float = 0.0) -> CutProof | str:

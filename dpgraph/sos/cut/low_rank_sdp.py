@@ -81,10 +81,10 @@ def solve_low_rank(
         sweeps += done
         V = _unit_rows(V)
         value, scale = _value_and_scale(objective, V)
-        out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= half
-        if gain > threshold * scale and not out_of_sweeps:
+        last = half if sweeps < max_sweeps else -math.inf
+        if gain > threshold * scale and time.monotonic() < last:
             continue
-        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove, last=out_of_sweeps)
+        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline, prove=prove, last=last)
         if certificate is not None:
             converged = certificate.bound - value <= 1.01 * tol * scale
             return LowRankSolution(V, value, certificate, sweeps, converged)

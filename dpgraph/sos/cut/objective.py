@@ -504,7 +504,7 @@ class BalancedObjective(CutObjective):
         if self.n_vertices > definiteness.DENSE_LIMIT:  # M + 4 penalty u u', the diagonal included, is at least M
             return self.base.is_semidefinite(diagonal - self.penalty * u**2) or None
         if not definiteness.there_is_time(self.n_vertices):
-            return False
+            return None
         dense = self.base.matrix.toarray() + 4.0 * self.penalty * np.outer(u, u)
         return definiteness.dense_semidefinite(dense, diagonal)
 

@@ -24,6 +24,7 @@ _OFTEN = 10  # times as many searches that find the best value again, after whic
 _DENSE = 128  # vertices for each entry that a flip changes: more make the steps of a tabu search dear
 _STEPS = 24  # of a tabu search, for each vertex
 _FEWEST_SWEEPS, _LONG = 5, 2000  # of one annealed start; several shorter ones are worth more than longer ones
+_OPERATIONS = 3e7  # of the first one for each second that there is: a little of the time
 
 
 def found_often(count: int, repeats: float, soon: float) -> bool:
@@ -48,7 +49,9 @@ class DenseSearch:
 
         self._anneal = anneal
         self._kept = Population(objective, np.empty((n, 0)), max(self._starts, 2))
-        self._effort, self._rate = _FEWEST_SWEEPS, 1e300  # sweeps times starts, and in a second
+        affordable = _OPERATIONS * (deadline() - time.monotonic()) / (n * objective.flip_cost())
+        self._effort = int(np.clip(affordable, _FEWEST_SWEEPS, _LONG))  # sweeps times starts
+        self._rate = 1e300  # of these, in a second
         self._vain = dict.fromkeys([self._annealed, self._past_losses if largest is None else self._warmed], 0.0)
         self._takes = dict.fromkeys(self._vain, 0.0)
 
