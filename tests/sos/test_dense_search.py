@@ -1,5 +1,6 @@
 """Searches of dense graphs with a time limit: who goes on, and what is kept."""
 
+import itertools
 import time
 from collections import Counter
 
@@ -53,7 +54,7 @@ def test_a_search_of_few_sweeps_goes_on_with_as_many(weights, monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     objective = SparseObjective(sparse.csr_array(weights))
     search = searching.DenseSearch(
-        objective, Watch(objective, SolverOptions(sweeps=7), "test"), np.random.default_rng(0)
+        objective, Watch(objective, SolverOptions(sweeps=7, time_limit=1e9), "test"), np.random.default_rng(0)
     )
 
     def anneal(signs, sweeps):
@@ -65,6 +66,19 @@ def test_a_search_of_few_sweeps_goes_on_with_as_many(weights, monkeypatch):
     for _ in range(1500):
         search._annealed()
     assert made == [7] * 1500
+
+
+def test_without_a_time_limit_the_clock_says_nothing(monkeypatch):
+    A = np.triu(np.random.default_rng(0).standard_normal((320, 320)), 1)
+    anneal, made = searching.anneal_balanced, list[list[dict]]()
+    monkeypatch.setattr(searching, "anneal_balanced", lambda *a, **how: made[-1].append(how) or anneal(*a, **how))
+    for step in (0.0, 1e-4, 10.0):
+        clock = itertools.count(0.0, step)
+        monkeypatch.setattr(time, "monotonic", lambda clock=clock: next(clock))
+        made.append([])
+        max_bisection(A + A.T, rng=0)
+    assert len(made[0]) > 5
+    assert made[0] == made[1] == made[2]
 
 
 @pytest.mark.parametrize("solve", [max_cut, max_bisection])

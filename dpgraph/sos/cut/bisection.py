@@ -16,8 +16,8 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import Population, best_columns
-from dpgraph.sos.cut.search import dense_search
-from dpgraph.sos.cut.solver import SHARE_OF_QUICK, SHARE_OF_ROOT, close_gap, found_alone, round_nodes, round_root
+from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, dense_search
+from dpgraph.sos.cut.solver import SHARE_OF_ROOT, close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import WORTH, Solution, floored, to_beat
@@ -54,7 +54,7 @@ def solve_bisection(
     if options.local_search and n <= _SMALL:
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     elif search is not None:
-        known_cuts = search.run(known_cuts, watch.until(SHARE_OF_QUICK))
+        known_cuts = search.run(known_cuts, watch.until(SHARE_OF_QUICK), REPEATS_OF_QUICK)
     elif options.local_search:
         end = watch.until(_SHARE_OF_SEARCH)
         known_cuts = search_near_balance(objective, known_cuts, largest, generator, watch, end, first)
@@ -87,10 +87,11 @@ def solve_bisection(
     cuts = best_columns(objective, cuts, options.starts)
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     watch.found(float(objective.values(cuts).max()), bound)
-    if search is not None and not watch.done():
-        cuts = search.run(cuts, watch.until(1.0))
-    elif options.local_search and not watch.done():
-        cuts = search_near_balance(objective, cuts, largest, generator, watch, watch.until(1.0), later)
+    if options.local_search and not watch.done():
+        if search is None:
+            cuts = search_near_balance(objective, cuts, largest, generator, watch, watch.until(1.0), later)
+        elif options.time_limit is not None:
+            cuts = search.run(cuts, watch.until(1.0))
     watch.step()
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind

@@ -22,7 +22,7 @@ from dpgraph.typing import FloatArray
 # keeps fluctuating by a few vertices until the end.
 HOT, WARM, _COLD = 0.45, 0.15, 0.05
 _PRICE = 0.1
-_SWEEPS = 200
+SWEEPS = 200
 _PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 
 
@@ -100,7 +100,7 @@ def anneal_balanced(
     if not norms.any():
         return repair_and_swap(objective, signs[:, :keep], imbalance)
     unit = float(norms[norms > 0.0].mean())
-    temperatures = np.linspace(hot, _COLD, min(_SWEEPS, len(signs)) if sweeps is None else sweeps) * unit
+    temperatures = np.linspace(hot, _COLD, min(SWEEPS, len(signs)) if sweeps is None else sweeps) * unit
     prices, seed = 4.0 * _PRICE * temperatures, int(rng.integers(2**63))
     cooled = annealed(objective, np.ones(len(signs)), prices, signs, temperatures, 0.0, seed)
     if keep is not None:

@@ -26,7 +26,7 @@ from dpgraph.sos.cut.rounding import (
     patient_search,
     recombine,
 )
-from dpgraph.sos.cut.search import dense_search, found_often
+from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, dense_search, found_often
 from dpgraph.sos.seed_search import SeedSearch, SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -37,8 +37,7 @@ from dpgraph.typing import FloatArray, IntArray
 Lifted = tuple[IntArray, Callable[[FloatArray], FloatArray]]
 _REPEATS = 3  # searches that find the best value again, and no better one, after which another is not worth its time
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
-SHARE_OF_QUICK = 0.3  # of the time that is left, if there is a limit, for the search before the relaxation
-_MULTILEVEL, _REPEATS_OF_QUICK = 32, 10  # cuts of it, and of its best value
+_MULTILEVEL = 32  # cuts of the search before the relaxation
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
 _LEAST_SHARE_OF_SEARCH = 0.1  # of the time that is left, before a proof
@@ -66,11 +65,11 @@ def solve_max_cut(
         quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
         late = hurried and not quick.size and time_is_up()
-        search = dense_search(core, watch, generator)
+        search = dense_search(core, watch, generator) if hurried else None
         if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
             quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
         elif search is not None:
-            quick = search.run(quick, watch.until(SHARE_OF_QUICK), _REPEATS_OF_QUICK)
+            quick = search.run(quick, watch.until(SHARE_OF_QUICK), REPEATS_OF_QUICK)
         elif hurried and isinstance(core, SparseObjective):  # in little time annealing finds less on sparse graphs
             end, few = watch.until(SHARE_OF_QUICK), range(_MULTILEVEL)
             quick = search_near_balance(core, quick, n, generator, watch, end, few)
