@@ -263,6 +263,8 @@ def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
         (b"1 2\n3\n", "short.txt", "line 2: expected 2 columns"),
         (b"1 2\n2 3\n3 4 5\n", "wide.txt", "line 3: expected 2 columns"),
         (b"1\n2\n3\n", "one-column.txt", "line 1: expected two vertex labels"),
+        (b"a|b\nc|d\n", "pipes.csv", "line 1: expected two vertex labels, in columns 1 and 2 with a comma"),
+        (b"id,source,target\n1,2\n3,4\n", "narrow.csv", "in columns 2 and 3 with a comma, a semicolon, a tab or bl"),
         (b"hello 7\n", "prose.txt", "line 1: expected two integer vertex labels"),
         (b"# c\n1 2\n\n3 4x\n", "typo.txt", "line 4: expected two integer"),
         (b"1 2\n3 4.5\n", "float.txt", "line 2"),

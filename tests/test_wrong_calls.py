@@ -15,6 +15,7 @@ import pytest
 import dpgraph
 from dpgraph import datasets, edge_frame
 from dpgraph.interfaces.cli import main
+from dpgraph.projections import Box
 from dpgraph.sklearn import PrivatePCA
 from tests import programs
 from tests.about import about
@@ -108,6 +109,9 @@ CALLS = [
     *((lambda pay, odd=odd: dpgraph.private_subgraph_counts(CLUB, odd, epsilon=1, **pay), "patterns must be some of")
       for odd in ([], None, 3, [["edge"]], ["edge"] * 2)),
     (lambda pay: dpgraph.private_covariance(np.zeros(4), epsilon=1, **pay), "reshape"),
+    (lambda pay: dpgraph.private_covariance(pl.LazyFrame({"a": [1]}), epsilon=1, **pay), r"LazyFrame. Pass its coll"),
+    (lambda pay: dpgraph.perturb_and_project(
+        np.array(1.0), [Box(0, 1)], sensitivity=1, epsilon=1, delta=1e-6, **pay), "a single number"),
     (lambda pay: dpgraph.private_linear_queries(np.eye(3), np.zeros(4), epsilon=1, **pay), "one entry for each"),
     (lambda pay: dpgraph.private_max_2csp(CLUB, epsilon=1, **pay), "TwoCSP"),
     (lambda pay: dpgraph.FileAccountant("no/such.db"), "make one with"),
@@ -407,3 +411,9 @@ def test_results_are_text_and_tables(tmp_path):
         assert pl.read_csv(tmp_path / "r.csv").shape == table.shape
         sizes = [len(part) for part in getattr(result, "communities", [])]
         assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_closed_standard_input_is_called_so():
+    words = ["degrees", "-", "--epsilon", "1"]
+    done = programs.python("-c", f"import os; from dpgraph.interfaces.cli import main; os.close(0); main({words})")
+    assert done.stderr == "dpgraph: error: standard input is closed\n"

@@ -324,9 +324,15 @@ def _line_by_line(
     width = 0
     for number, fields in table.data_lines():
         width = width or len(fields)
-        if len(fields) != width or width <= max(table.ends):
-            expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            raise Malformed(f"expected {expected}", number)
+        if len(fields) != width:
+            raise Malformed(f"expected {width} columns as on the lines above; found {len(fields)}", number)
+        if len(fields) <= max(table.ends):
+            where = " and ".join(str(end + 1) for end in table.ends)
+            raise Malformed(
+                f"expected two vertex labels, in columns {where} with a comma, a semicolon, a tab or blanks between; "
+                f"found {len(fields)} column{'s' * (len(fields) > 1)}",
+                number,
+            )
         for at in table.ends:
             label = _label(fields[at], labels, number, empty)
             if labels is int and not padded and re.fullmatch(_PADDED, fields[at]):

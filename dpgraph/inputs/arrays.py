@@ -25,8 +25,9 @@ _READ = "biufO"
 
 def public_shape(X: Any, dimensions: int = 2) -> tuple[int, ...]:
     """Shape of a dense private array of real numbers, of `dimensions` if it is a list; no entry is looked at."""
+    shape = container_shape(X, dimensions)
     _check_numbers(X)
-    return container_shape(X, dimensions)
+    return shape
 
 
 def container_shape(X: Any, dimensions: int = 2) -> tuple[int, ...]:
@@ -42,8 +43,9 @@ def container_shape(X: Any, dimensions: int = 2) -> tuple[int, ...]:
         return tuple(X.shape)
     if isinstance(X, (list, tuple)):
         return (len(X), *(_length(X[0]) if X and dimensions > 1 else ()))
+    advice = next((f". Pass its {name}()" for name in ("collect", "compute") if hasattr(X, name)), "")
     raise InvalidParameterError(
-        f"expected an array, a frame or a list of rows; got {type(X).__module__}.{type(X).__qualname__}"
+        f"expected an array, a frame or a list of rows; got {type(X).__module__}.{type(X).__qualname__}{advice}"
     )
 
 
@@ -58,9 +60,9 @@ def table_shape(X: Any, adjacency: str, *, numbers: bool = False) -> tuple[int, 
             "adjacency='add-remove' keeps the number of records private, and a list without a record would not have "
             "columns; got a list. Pass an array or a frame"
         )
+    shape = container_shape(X)
     if numbers:
         _check_numbers(X)
-    shape = container_shape(X)
     if len(shape) != 2 or shape[1] < 1:
         rows = "" if adjacency == "add-remove" or not shape else shape[0]
         got = f"0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required" if len(shape) == 2 else ""

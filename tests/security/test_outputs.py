@@ -158,6 +158,9 @@ def test_output_that_nobody_takes_is_a_failure_with_the_files_written(tmp_path, 
     missing = "not written: standard output (No space left on device); written: "
     assert done.stderr == f"dpgraph: error: {missing}{output}. {PURE}\n"
     assert len(output.read_text().splitlines()) == 34
+    with open("/dev/full", "w") as nowhere:
+        done = programs.dpgraph("degrees", graph, *BUDGET, "--output", "-", stdout=nowhere)
+    assert f"{missing}standard error. {PURE}\n" in done.stderr
 
 
 def test_a_pipe_that_is_closed_is_a_failure_with_the_files_written_also_where_nothing_is_buffered(tmp_path, graph):

@@ -121,8 +121,8 @@ class GraphReading:
             raise DatasetError(f"{graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
             return path
-        if _looks_like_path(graph):
-            raise DatasetError(f"no such file: {graph}")
+        if graph == "-" or _looks_like_path(graph):
+            raise DatasetError("standard input is closed" if graph == "-" else f"no such file: {graph}")
         return None
 
     def _read_dataset(self, graph: str, weight: str | None) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:

@@ -19,7 +19,6 @@ FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
 
 #: A file that was asked for or not, and what writes it there.
 Output = tuple[Path | None, Callable[[Path], Any]]
-_PRINTED = "standard output"
 #: The name of a file that stands for standard output.
 STDOUT = Path("-")
 
@@ -45,10 +44,13 @@ def deliver(
     here. One that fails, with any error, keeps no other from being called. An interrupt does, but then, too, the
     command ends with what was written and what was not.
     """
+    stream = "standard error" if printed is note else "standard output"
     left: list[tuple[str, Callable[[], Any]]] = [
-        (_PRINTED, partial(_print, paragraph, printed or say)) for paragraph in paragraphs
+        (stream, partial(_print, paragraph, printed or say)) for paragraph in paragraphs
     ]
-    left += [(str(path), partial(write, path)) for path, write in _named(outputs)]
+    left += [
+        ("standard output" if path == STDOUT else str(path), partial(write, path)) for path, write in _named(outputs)
+    ]
     done: list[str] = []
     failed: dict[str, str] = {}
     status = FAILED

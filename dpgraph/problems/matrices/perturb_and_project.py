@@ -119,6 +119,8 @@ def perturb_and_project(  # noqa: PLR0913
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("array", sensitivity))
     shape = public_shape(A)
+    if not shape:
+        raise InvalidParameterError("expected a vector, a matrix or a tensor; got a single number. Pass [number]")
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
     check_memory(f"an array of shape {shape}", copies=(17, *shape))
