@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -24,7 +23,6 @@ from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.outputs import say
 from dpgraph.linalg.subgraphs import PATTERNS
 from dpgraph.progress import tqdm
-from dpgraph.releases.statistics import STATISTICS
 from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.definiteness import sparse_semidefinite
@@ -57,40 +55,23 @@ class Compile:
 def calls() -> list[Callable[[], object]]:
     """Calls that reach every kernel."""
     sparse, large = (datasets.planted_cut(n, 6.0, -0.5, rng=0) for n in (60, 400))
-    weighted = nx.Graph((u, v, {"weight": 1.0 + u % 3}) for u, v in sparse.edges)
-    planted, random = datasets.planted_csp(20, 8, 3, 0.9, rng=0), dpgraph.TwoCSP(5, 3)
-    for u, v in nx.complete_graph(5).edges:
-        random.add_constraint(u, v, np.random.default_rng(5 * u + v).random((3, 3)))
+    dense, cubic = nx.gnp_random_graph(120, 0.5, seed=1), nx.random_regular_graph(3, 40, seed=1)
     colours = dpgraph.TwoCSP.from_networkx(nx.gnm_random_graph(30, 200, seed=0), "coloring", 3)
-    budget: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
-    of_sparse: list[Callable[..., object]] = [
-        partial(dpgraph.private_subgraph_counts, patterns=PATTERNS, epsilon=4.0, mechanism="smooth"),
-        partial(dpgraph.private_communities, epsilon=4.0),
-        partial(dpgraph.private_communities, epsilon=4.0, mechanism="bounded-iterates"),
-        *(partial(cast(Any, dpgraph.private_statistic), statistic=name, epsilon=4.0) for name in STATISTICS),
-        *(
-            partial(cut, **budget, mechanism=mechanism)
-            for cut in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
-            for mechanism in ("gaussian", "noisy-power", "randomized-response")
-        ),
-        partial(dpgraph.private_max_cut, epsilon=4.0, mechanism="bounded-iterates"),
-    ]
+    coloured = partial(dpgraph.max_2csp, colours, seeds=2, rounds=1, sweeps=2, tol=0.1)
     return [
         _ask_a_block,
         _cut_at_once,
         lambda: dpgraph.private_synthetic_graph(nx.ring_of_cliques(64, 7), epsilon=20.0, rng=0).sample(0),
-        *(partial(call, sparse) for call in of_sparse),
-        partial(dpgraph.private_degrees, nx.to_scipy_sparse_array(sparse, dtype=float), epsilon=4.0),
-        partial(dpgraph.max_cut, weighted, weight="weight"),
-        partial(dpgraph.max_cut, large, sweeps=10),
-        partial(dpgraph.private_max_cut, large, **budget, mechanism="noisy-power"),
-        partial(dpgraph.max_cut, nx.random_regular_graph(3, 40, seed=1), search="optimal"),
-        partial(dpgraph.max_cut, nx.complete_graph(9), search="optimal"),
-        partial(dpgraph.max_cut, nx.gnp_random_graph(120, 0.5, seed=1), time_limit=1.0),
+        partial(dpgraph.private_subgraph_counts, sparse, PATTERNS, epsilon=4.0),
+        *(partial(dpgraph.private_statistic, sparse, name, epsilon=4.0) for name in ("matching", "edge-connectivity")),
+        partial(dpgraph.private_communities, sparse, epsilon=4.0, mechanism="bounded-iterates"),
+        partial(dpgraph.private_max_cut, sparse, epsilon=4.0, mechanism="bounded-iterates"),
+        partial(dpgraph.private_max_cut, large, epsilon=4.0, delta=1e-6, mechanism="noisy-power"),
+        partial(dpgraph.max_cut, cubic, search="optimal"),
+        partial(dpgraph.max_cut, dense, time_limit=1.0),
         partial(dpgraph.max_bisection, large, sweeps=10),
-        *(partial(dpgraph.max_2csp, instance, search="optimal", seeds=2) for instance in (planted, random)),
-        partial(dpgraph.max_2csp, colours, search="optimal", seeds=2, rounds=1, sweeps=2, tol=0.1),
-        partial(dpgraph.max_2csp, colours, seeds=2, rounds=1, sweeps=2, tol=0.1),
+        coloured,
+        partial(coloured, search="optimal"),
         partial(sparse_semidefinite, nx.to_scipy_sparse_array(nx.path_graph(1001), dtype=float), np.ones(1001)),
         partial(solve_factored_csp, np.ones((6, 1)), np.eye(1), 3, starts=1, rng=np.random.default_rng(0)),
     ]
