@@ -44,8 +44,6 @@ _INVARIANT = 1e-14
 _LOOK = 16
 #: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
 _LEAST_COMPONENT = 1e-12
-#: A bound that is further from a Ritz value than this part of their spread is none.
-_MOST_RELATIVE = 0.25
 #: How near to the best number a certificate is taken, relative to the spread of the Ritz values.
 _PRECISION = 1e-7
 #: In place of a coefficient that is zero.
@@ -72,8 +70,7 @@ class Lanczos:
         scale: float = 0.0,
     ) -> None:
         self._multiply, self._U, self._scale = multiply, complement, scale
-        self._live = int(np.count_nonzero(start))
-        self._chance = math.sqrt(2 * self._live / math.pi)  # P(abs(a_0) <= s) is at most this times s
+        self._chance = math.sqrt(2 * np.count_nonzero(start) / math.pi)  # P(abs(a_0) <= s) is at most this times s
         self._size = 0.0  # largest coefficient so far
         self._before = np.zeros(start.size)
         self._v = self._normalised(np.array(start, dtype=np.float64))
@@ -181,27 +178,11 @@ class Lanczos:
                 below -= step
         return float(ritz[0]) - below
 
-    def smallest(self, failure: float) -> float:
-        """A number that all eigenvalues exceed, except with probability `failure`: a-priori, whatever the spectrum.
-
-        The smallest Ritz value less eps (largest - smallest), where 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) is half
-        of `failure`; the other half is for the largest eigenvalue, underestimated by the same run.
-        Few steps show nothing.
-        """
-        ritz = self.ritz()
-        exponent = math.log(2.0 * 1.648 * math.sqrt(self._live) / failure) / max(2 * self.steps - 1, 1)
-        relative = exponent**2
-        if relative > _MOST_RELATIVE:
-            return -math.inf
-        return float(ritz[0]) - relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
-
 
 def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float, deadline: float = math.inf) -> float:
     """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else the best that is known then.
 
     The run is continued until then, or soon after the `deadline`. The number is wrong with probability `failure` over
-    the start, in exact arithmetic.
+    the start, in exact arithmetic: either is only where abs(a_0) is as small as the certificate excludes.
     """
-    if run.look(target, failure / 2, steps, deadline):
-        return target
-    return max(run.shown(failure / 2), run.smallest(failure / 2))
+    return target if run.look(target, failure, steps, deadline) else run.shown(failure)

@@ -45,9 +45,9 @@ def test_a_bound_that_is_lowered_a_little_is_found(judge, monkeypatch):
 
 
 def test_a_bound_of_a_lanczos_run_that_a_time_limit_cut_short_is_found(judge, monkeypatch):
-    def smallest(run, failure):  # as it was once: the theorem says nothing of so few steps
+    def shown(run, failure):  # an a-priori bound as it was once: the theorem says nothing of so few steps
         ritz = run.ritz()
-        exponent = math.log(2.0 * 1.648 * math.sqrt(run._live) / failure) / max(2 * run.steps - 1, 1)
+        exponent = math.log(2.0 * 1.648 * run._chance / failure) / max(2 * run.steps - 1, 1)
         relative = min(exponent**2, 0.25)
         return float(ritz[0]) - relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
 
@@ -59,5 +59,5 @@ def test_a_bound_of_a_lanczos_run_that_a_time_limit_cut_short_is_found(judge, mo
 
     cases = [(limit, seed) for seed in (22, 525, 1435, 1635) for limit in range(4, 60, 2)]
     assert not any(wrong(*case) for case in cases[::9])
-    monkeypatch.setattr(Lanczos, "smallest", smallest)
+    monkeypatch.setattr(Lanczos, "shown", shown)
     assert any(wrong(*case) for case in cases)

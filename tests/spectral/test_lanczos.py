@@ -1,5 +1,7 @@
 """Lanczos runs: what they show about the ends of a spectrum, and how often that may be wrong."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -51,10 +53,12 @@ def test_where_the_steps_do_not_suffice_the_bound_is_the_best_that_they_show():
     run = run_on(diagonal)
     known = lower_bound(run, -1e-9, steps=100, failure=1e-10)
     assert run.steps == 100
-    assert run.smallest(0.5e-10) < known < -1e-9  # the a-priori bound is what a spectrum that fills an interval needs
+    # The a-priori bound, 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)), is what a spectrum that fills an interval needs.
+    relative = (math.log(1.648 * math.sqrt(diagonal.size) / 1e-10) / (2 * run.steps - 1)) ** 2
+    assert run.ritz()[0] - relative / (1 - relative) < known < -1e-9
     again = run_on(diagonal)
-    assert again.run(100).look(known, 0.5e-10, 100)
-    assert not run_on(diagonal).run(100).look(0.99 * known, 0.5e-10, 100)
+    assert again.run(100).look(known, 1e-10, 100)
+    assert not run_on(diagonal).run(100).look(0.99 * known, 1e-10, 100)
     assert lower_bound(run_on(diagonal), -0.2, steps=100, failure=1e-10) == -0.2
 
 
