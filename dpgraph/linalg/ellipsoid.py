@@ -125,13 +125,20 @@ def minimum_volume_ellipsoid(
 
 def _check_points(points: Any) -> FloatArray:
     try:
-        X = np.asarray(points, dtype=np.float64)
+        X = np.asarray(points)
+        X = X.astype(np.float64, casting="safe" if X.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError) as error:
-        raise InvalidParameterError(f"points must be a numeric N x d array; got {type(points).__name__}") from error
+        raise InvalidParameterError(
+            f"points must be a numeric N x d array of real numbers; got {type(points).__name__}"
+        ) from error
     if X.ndim != 2 or X.size == 0:
         raise InvalidParameterError(f"points must be an N x d array with one point a row; got shape {X.shape}")
-    if not np.all(np.isfinite(X)):
-        raise InvalidParameterError("points must be finite; they contain NaN or infinity")
+    largest = np.abs(X).max()  # whose square, and that of its inverse, are no overflow
+    if largest != 0 and not 1e-120 <= largest <= 1e120:
+        raise InvalidParameterError(
+            "points must be finite, the largest coordinate between 1e-120 and 1e120 in size; they contain NaN or "
+            f"infinity, or have the largest {largest:.3g}. Measure them in other units"
+        )
     return X
 
 
