@@ -110,6 +110,8 @@ CALLS = [
       for odd in ([], None, 3, [["edge"]], ["edge"] * 2)),
     (lambda pay: dpgraph.private_covariance(np.zeros(4), epsilon=1, **pay), "reshape"),
     (lambda pay: dpgraph.private_covariance(pl.LazyFrame({"a": [1]}), epsilon=1, **pay), r"LazyFrame. Pass its coll"),
+    *((lambda pay, odd=odd: dpgraph.private_marginals([["yes"]], 1, epsilon=1, categories={0: odd}, **pay), "must be a list|got 1")
+      for odd in ("yes", 5, [["yes"], ["no"]])),
     (lambda pay: dpgraph.perturb_and_project(
         np.array(1.0), [Box(0, 1)], sensitivity=1, epsilon=1, delta=1e-6, **pay), "a single number"),
     (lambda pay: dpgraph.private_linear_queries(np.eye(3), np.zeros(4), epsilon=1, **pay), "one entry for each"),
@@ -229,6 +231,7 @@ LINES = [
     ("max-cut ok.csv --epsilon 1 --labels float", "--labels"),
     ("max-cut ok.csv --epsilon 1 --format pajek", "format"),
     ("degree ok.csv --epsilon 1", "degrees"),
+    ("marginals ok.csv --epsilon 1 --categories values.json", "expected JSON of the form"),
     ("datasets list --data-dir /nope", "folder of graph files"),
     ("benchmark planted-cut nope --runs 1", "nope"),
     ("benchmark planted-cut --header perhaps", "auto, yes, no"),
@@ -260,6 +263,7 @@ def test_wrong_command_lines_cost_nothing(tmp_path, monkeypatch, capsys):
         "org.csv": "employee,manager\neva,fay\neva,gus\n",
         "table.json": json.dumps([["eva", "fay"]]),
         "ok.csv": "source,target\n1,2\n2,3\n",
+        "values.json": '{"source": "yes"}',
         "staff.txt": "\n".join(STAFF),
         "dates.csv": "Date,From,To\n2024-01-05,ann,bob\n2024-01-06,cem,ann\n",
         "who.csv": "Date,Who,Whom\n2024-01-05,ann,bob\n2024-01-06,cem,ann\n",

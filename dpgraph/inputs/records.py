@@ -77,9 +77,15 @@ def _declared_values(data: Any, label: Any, values: Sequence[Any] | None) -> tup
                 f"Pass categories={{{label!r}: [...]}}. No budget was spent"
             )
         return (0, 1)
-    found = tuple(None if is_null(value) else value for value in values)
-    if len(found) < 2 or len(set(found)) < len(found):
-        of = f"{len(found)}, of which {len(set(found))} differ"
+    try:
+        found = tuple(None if is_null(value) else value for value in ([values] if isinstance(values, str) else values))
+        differ = len(set(found))
+    except TypeError:  # a number, or lists
+        raise InvalidParameterError(
+            f"categories of column {label!r} must be a list of values, such as texts or numbers; got {values!r:.60}"
+        ) from None
+    if differ < max(2, len(found)):
+        of = f"{len(found)}, of which {differ} differ"
         raise InvalidParameterError(f"column {label!r} needs at least two categories, all different; got {of}")
     return found
 

@@ -165,6 +165,8 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
         return {}
     try:
         content = json.loads(read_text(path))
+        if not all(isinstance(values, list) for values in content.values()):
+            raise TypeError
         return {str(column): [_category(value) for value in values] for column, values in content.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None

@@ -65,7 +65,8 @@ def private_marginals(  # noqa: PLR0913
         Whether the tables may move towards those of a forest, in which every attribute depends on one other alone, as
         far as the released numbers say that they are closer to the truth. False: the projection alone.
     categories : mapping, optional
-        Public values of the categorical columns, by label. Declared categories of pandas columns are used as they are.
+        Public values of the categorical columns, by label. Those of a ``pandas.CategoricalDtype([...])`` are used as
+        they are; ``astype("category")`` would make them of the private entries, so that one record shows.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours replace one record (CDEMZ24, Definition A.1; the number of records is public), or one has a record
         more (the number of records is estimated).
