@@ -110,7 +110,7 @@ CALLS = [
       for odd in ([], None, 3, [["edge"]], ["edge"] * 2)),
     (lambda pay: dpgraph.private_covariance(np.zeros(4), epsilon=1, **pay), "reshape"),
     (lambda pay: dpgraph.private_covariance(pl.LazyFrame({"a": [1]}), epsilon=1, **pay), r"LazyFrame. Pass its coll"),
-    *((lambda pay, odd=odd: dpgraph.private_marginals([["yes"]], 1, epsilon=1, categories={0: odd}, **pay), "must be a list|got 1")
+    *((lambda pay, odd=odd: dpgraph.private_marginals([["a"]], 1, epsilon=1, categories={0: odd}, **pay), "list|got 1")
       for odd in ("yes", 5, [["yes"], ["no"]])),
     (lambda pay: dpgraph.perturb_and_project(
         np.array(1.0), [Box(0, 1)], sensitivity=1, epsilon=1, delta=1e-6, **pay), "a single number"),
