@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError, did_you_mean
-from dpgraph.typing import Rank
+from dpgraph.typing import FloatArray, Rank
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
@@ -98,6 +98,15 @@ def as_number(value: Any) -> float:
         return float(value)
     except OverflowError:  # a Python integer
         return math.inf if value > 0 else -math.inf
+
+
+def as_reals(values: Any) -> FloatArray:
+    """An array of float64; TypeError for dates, and for complex numbers, of which numpy would keep the real part."""
+    array = np.asarray(values)
+    odd = array.dtype.kind == "O" and any(isinstance(value, (complex, np.complexfloating)) for value in array.flat)
+    if odd or array.dtype.kind not in "biufOSU":
+        raise TypeError
+    return array.astype(np.float64, copy=False)
 
 
 def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:

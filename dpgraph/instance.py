@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpgraph.arguments import as_number, check_choice, check_integer, check_memory
+from dpgraph.arguments import as_number, as_reals, check_choice, check_integer, check_memory
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.arrays import refuse_masked
 from dpgraph.inputs.graphs import as_graph
@@ -309,7 +309,7 @@ class TwoCSP:
             elif kind == "unique-games":
                 table = _permutation_table(stated, instance.alphabet_size)
             else:
-                table = np.asarray(stated, dtype=np.float64)
+                table = _numbers(stated)
             if clauses and u == v:
                 instance.add_unary(u, table.diagonal(), w)
                 continue
@@ -367,7 +367,7 @@ def _kind(given: Any) -> str:
 def _numbers(given: ArrayLike) -> FloatArray:
     refuse_masked(given)
     try:
-        return np.asarray(given, dtype=np.float64)
+        return as_reals(given)
     except (ArithmeticError, TypeError, ValueError):
         raise InvalidParameterError("a relation must be an array of numbers, q x q") from None
 

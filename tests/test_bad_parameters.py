@@ -246,3 +246,20 @@ def test_private_entries_that_cannot_be_are_refused_after_the_debit_and_not_show
             function(**arguments, epsilon=1.0, accountant=accountant)
         assert accountant.spent.epsilon == pytest.approx(1.0), arguments
         assert "77" not in str(caught.value)
+
+
+def test_complex_numbers_are_refused_and_not_cut_to_their_real_parts():
+    number, G = np.complex128(1 + 2j), nx.path_graph(3)
+    nx.set_edge_attributes(G, number, "w")
+    table, relations = np.full((2, 2), number), nx.Graph([(0, 1, {"relation": np.full((2, 2), number)})])
+    for k, call in enumerate((
+        lambda: dpgraph.private_degrees(G, epsilon=1.0, weight="w", max_weight=3.0),
+        lambda: dpgraph.max_cut(G, weight="w"),
+        lambda: dpgraph.TwoCSP(2, 2).add_constraint(0, 1, table),
+        lambda: dpgraph.TwoCSP.from_networkx(relations, "relations", 2),
+        lambda: dpgraph.private_max_2csp(dpgraph.TwoCSP(2, 2), epsilon=1.0, adjacency="edge", relation=table),
+        lambda: dpgraph.private_marginals([[number]], 1, epsilon=1.0),
+        lambda: hereditary_discrepancy_bounds(table.astype(object)),
+    )):  # fmt: skip
+        with about(k), pytest.raises((InvalidParameterError, InvalidGraphError), match=r"number|0 and 1"):
+            call()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_memory, check_scale
+from dpgraph.arguments import as_reals, check_memory, check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.inputs.arrays import refuse_masked
@@ -381,7 +381,7 @@ def _weights(values: Iterable[Any], weight: str | None) -> FloatArray | None:
     if any(value is None for value in collected):
         raise _missing_weight(weight)
     try:
-        return np.array(collected, dtype=np.float64).reshape(len(collected))
+        return as_reals(collected).reshape(len(collected))
     except (TypeError, ValueError, OverflowError):
         raise InvalidGraphError(
             f"expected a number in edge attribute {weight!r} of every edge; at least one edge holds something else"

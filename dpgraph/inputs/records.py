@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from dpgraph.arguments import check_memory
+from dpgraph.arguments import as_reals, check_memory
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.arrays import as_frame, declared, is_null, read_array, table_shape
 from dpgraph.linalg.edges import check_structure
@@ -127,7 +127,7 @@ def _read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
 
 def _binary(column: NDArray[Any]) -> IntArray:
     """Numbers, or texts of numbers."""
-    numbers = column.astype(np.float64, casting="unsafe" if column.dtype.kind in "OSU" else "same_kind")
+    numbers = as_reals(column) if column.dtype.kind in "OSU" else column.astype(np.float64, casting="same_kind")
     if not np.all((numbers == 0) | (numbers == 1)):
         raise ValueError("neither 0 nor 1")
     return numbers.astype(np.int64)

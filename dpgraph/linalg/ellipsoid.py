@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from dpgraph.arguments import as_reals
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.typing import FloatArray
 
@@ -125,8 +126,7 @@ def minimum_volume_ellipsoid(
 
 def _check_points(points: Any) -> FloatArray:
     try:
-        X = np.asarray(points)
-        X = X.astype(np.float64, casting="safe" if X.dtype.kind == "c" else "unsafe")
+        X = as_reals(points)
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
             f"points must be a numeric N x d array of real numbers; got {type(points).__name__}"

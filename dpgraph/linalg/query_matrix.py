@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from dpgraph.arguments import check_memory
+from dpgraph.arguments import as_reals, check_memory
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.edges import as_csr
 from dpgraph.typing import FloatArray
@@ -166,7 +166,7 @@ def _as_matrix(A: Any) -> Any:
         # Of a frame numpy makes numbers of dates, and drops imaginary parts; of a masked array, its mask.
         if entries.dtype.kind not in "biufO" or isinstance(A, np.ma.MaskedArray):
             raise TypeError
-        matrix = np.asarray(entries, dtype=np.float64)
+        matrix = as_reals(entries)
     except (TypeError, ValueError, OverflowError):
         raise InvalidParameterError(
             "the query matrix must be a numeric d x N array or sparse array, of real numbers; got "

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.arguments import as_reals
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
@@ -29,7 +30,7 @@ def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
     if relation is None:
         return 1.0 - np.eye(alphabet)
     try:
-        table = np.asarray(relation, dtype=np.float64)
+        table = as_reals(relation)
     except (TypeError, ValueError):
         raise InvalidParameterError("relation must be a q x q array of numbers") from None
     if table.shape != (alphabet, alphabet):
