@@ -184,13 +184,13 @@ def product_rounding(max_weight: float, X: FloatArray) -> float:
     return math.sqrt(2.0) * len(X) * float(np.finfo(np.float64).eps) * max_weight * float(np.linalg.norm(sums))
 
 
-def first_sweep(max_weight: float, entry: float = 1.0) -> float:
+def first_sweep(max_weight: float) -> float:
     """Change in l1 and in l2 of a Gauss-Seidel sweep that starts from X = 0 and sets each row when it is released.
 
     When row i of (adjacency) X is released, X_j is still zero unless j was released before. So the pair {i, j} shows
-    only at the later of its two rows, where it changes the release by at most w `entry`.
+    only at the later of its two rows, where it changes the release by at most w.
     """
-    return max_weight * entry
+    return max_weight
 
 
 def repeated_queries(size: float) -> float:

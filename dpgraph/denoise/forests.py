@@ -7,7 +7,6 @@ parent alone, so that tables of any k attributes follow from it exactly.
 C. K. Chow, C. N. Liu, "Approximating discrete probability distributions with dependence trees", 1968.
 """
 
-import itertools
 import math
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from dpgraph.linalg.parities import ParityBasis
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
 #: A probability below this one is rounding.
 _TINY = 1e-12
@@ -39,9 +38,9 @@ def forest_parities(basis: ParityBasis, theta: FloatArray, noisy: FloatArray, va
 class _Forest:
     """Tables of the law in which every attribute depends on its parent alone."""
 
-    def __init__(self, tables: dict[tuple[int, ...], FloatArray], pairs: list[tuple[int, int]], n: int) -> None:
+    def __init__(self, tables: dict[tuple[int, ...], FloatArray], pairs: IntArray, n: int) -> None:
         weights = np.zeros((n, n))
-        for pair in pairs:
+        for pair in map(tuple, pairs.tolist()):
             weights[pair] = _mutual_information(tables[pair])
         # A spanning tree of zeros and negative weights leaves zeros out.
         tree = minimum_spanning_tree(csr_array(-weights))
@@ -96,10 +95,8 @@ def _tables(basis: ParityBasis, theta: FloatArray) -> dict[tuple[int, ...], Floa
     }
 
 
-def _significant(
-    basis: ParityBasis, theta: FloatArray, noisy: FloatArray, variances: FloatArray
-) -> list[tuple[int, int]]:
-    """Pairs whose noisy parities are farther from independence than noise alone makes any of them.
+def _significant(basis: ParityBasis, theta: FloatArray, noisy: FloatArray, variances: FloatArray) -> IntArray:
+    """Pairs whose noisy parities are farther from independence than noise alone makes any of them, shape (m, 2).
 
     Of df normals the squares add up to more than df + 2 sqrt(df L) + 2 L with probability e^-L at most (B. Laurent,
     P. Massart, Ann. Statist. 2000); L is the logarithm of the number of pairs.
@@ -111,12 +108,8 @@ def _significant(
     owners = basis.owner[members]
     distance = np.bincount(owners[:, 0] * n + owners[:, 1], weights=squares, minlength=n * n).reshape(n, n)
     L = math.log(max(n * (n - 1) // 2, 1))
-    found = []
-    for first, second in itertools.combinations(range(n), 2):
-        df = float((basis.sizes[first] - 1) * (basis.sizes[second] - 1))
-        if distance[first, second] > df + 2 * math.sqrt(df * L) + 2 * L:
-            found.append((first, second))
-    return found
+    df = np.multiply.outer(basis.sizes - 1.0, basis.sizes - 1.0)
+    return np.argwhere(distance > df + 2 * np.sqrt(df * L) + 2 * L)
 
 
 def _mutual_information(table: FloatArray) -> float:

@@ -95,12 +95,6 @@ class ParityBasis:
         if np.any(self._sorted[1:] == self._sorted[:-1]):  # 64-bit codes of at most 4 million sets: about 1e-6
             raise InvalidParameterError("two parities share a hash code; change the order of the attributes")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ParityBasis) and self.order == other.order and np.array_equal(self.sizes, other.sizes)
-
-    def __hash__(self) -> int:
-        return hash((self.order, tuple(self.sizes.tolist())))
-
     @property
     def size(self) -> int:
         """Number D of coordinates, the constant one included."""
