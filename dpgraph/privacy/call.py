@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
-from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.guard import debited
@@ -214,6 +214,10 @@ class Call:
     def report(self) -> PrivacyReport:
         """The ledger of the whole call as it stands."""
         return self.ledger.report()
+
+    def halted(self, why: str, stage: str) -> MechanismHalted:
+        """The error of a failed test; `why` says what was needed, and which public knob to turn."""
+        return MechanismHalted(f"{why}. The budget of this call is spent", stage=stage, privacy=self.report())
 
     # --- the releases -----------------------------------------------------------------------------------------------
 

@@ -135,9 +135,5 @@ def check_advantage(advantage: WeightEstimate, variance: float, call: Call) -> N
 
 
 def _halted(call: Call, what: str, stage: str) -> MechanismHalted:
-    return MechanismHalted(
-        f"{what}. Raise epsilon, choose another rank, or use a mechanism that does not halt "
-        "(mechanism='bounded-iterates'). The budget of this call is spent",
-        stage=stage,
-        privacy=call.report(),
-    )
+    knobs = "Raise epsilon, choose another rank, or use a mechanism that does not halt (mechanism='bounded-iterates')"
+    return call.halted(f"{what}. {knobs}", stage)

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.arguments import as_number, shown
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import EdgeNeighbours
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
@@ -75,12 +75,10 @@ def release_lower_bound(graph: Graph, regularization: Regularization, mean_degre
     z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
     lower = max(tau, noisy.number - z * noisy.std + tau - w)
     if lower < w:
-        raise MechanismHalted(
+        raise call.halted(
             f"regularization={tau:g} leaves no private lower bound of at least max_weight on the smallest regularised "
-            "degree. Use regularization='auto' or a number of the order of the average degree, or raise epsilon. "
-            "The budget of this call is spent",
-            stage="minimum degree",
-            privacy=call.report(),
+            "degree. Use regularization='auto' or a number of the order of the average degree, or raise epsilon",
+            "minimum degree",
         )
     return LowerBound(tau, lower, call.without(part))
 
@@ -88,12 +86,10 @@ def release_lower_bound(graph: Graph, regularization: Regularization, mean_degre
 def check_degrees(released: FloatArray, call: Call) -> None:
     """Halt if a released regularised degree is negative (DN25a, Algorithm 7.13, step 1)."""
     if np.any(released < 0):
-        raise MechanismHalted(
+        raise call.halted(
             "a released degree is negative, where this mechanism halts: the smallest degree is too small for this "
-            "budget. Raise epsilon, or use random_degree=, a positive regularization= or low_degrees='floor'. The "
-            "budget of this call is spent",
-            stage="degrees",
-            privacy=call.report(),
+            "budget. Raise epsilon, or use random_degree=, a positive regularization= or low_degrees='floor'",
+            "degrees",
         )
 
 

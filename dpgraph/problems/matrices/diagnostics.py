@@ -7,7 +7,7 @@ import numpy as np
 
 from dpgraph.arguments import check_integer, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -256,11 +256,10 @@ def private_coherence(  # noqa: PLR0913
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
     moves = log_coherence_change(neighbours, gap, rank, n) if gap > 2 * neighbours.norm else None
     if moves is None:
-        raise MechanismHalted(
+        raise call.halted(
             "the gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity; raise epsilon or "
-            "choose another rank. The budget of this call is spent",
-            stage="gap",
-            privacy=call.report(),
+            "choose another rank",
+            "gap",
         )
     exact = np.array([math.log(neighbours.coherence(accurate_vectors(operator, pairs, rank, neighbours, call)))])
     noisy = call.without(first).release(Measurement("log-coherence", exact, l2=moves, few=True))

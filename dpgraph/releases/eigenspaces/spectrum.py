@@ -196,9 +196,5 @@ def computed_projector(rank: int, neighbours: SpectralNeighbours, gap: float) ->
 
 def halted(call: Call, what: str) -> MechanismHalted:
     """Build the error of a failed test of the gap."""
-    return MechanismHalted(
-        f"{what} Raise epsilon, choose another rank, or use a mechanism that needs no gap "
-        "(mechanism='bounded-iterates' or 'noisy-power'). The budget of this call is spent",
-        stage="gap",
-        privacy=call.report(),
-    )
+    knobs = "Raise epsilon, choose another rank, or use a mechanism that needs no gap"
+    return call.halted(f"{what} {knobs} (mechanism='bounded-iterates' or 'noisy-power')", "gap")
