@@ -175,6 +175,22 @@ def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(comm
         plot.plot_graph(result_with([0, 1]))
 
 
+def test_results_of_another_kind_are_named():
+    G = nx.path_graph(5)
+    model, exact = dpgraph.private_synthetic_graph(G, epsilon=1.0), dpgraph.max_cut(G)
+    degrees = dpgraph.private_degrees(G, epsilon=1.0)
+    for draw, result in (
+        (plot.plot_communities, model),
+        (plot.plot_cut, exact),
+        (plot.plot_spectrum, degrees),
+        (plot.plot_degree_distribution, degrees),
+        (plot.plot_report, model),
+        (lambda found: plot.plot_marginal(found, [0, 1]), degrees),
+    ):
+        with pytest.raises(InvalidParameterError, match=f"expected .*; got a {type(result).__name__}, which has no"):
+            draw(result)
+
+
 def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
     found = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(500, 4, seed=1), epsilon=1.0, rng=0)
     figure = plot.plot_degree_distribution(found, title="web")

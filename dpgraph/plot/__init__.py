@@ -61,6 +61,7 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_max_cut(dpgraph.datasets.load("five-cycle"), epsilon=1.0, delta=1e-6, rng=0)
     >>> plot_cut(result, title="five-cycle").savefig("/dev/null", format="png")
     """
+    base.expect("the result of private_max_cut or private_max_bisection", result, "partition")
     figure = base.new_figure(9, 4.4)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1), height_ratios=(1, 2.4))
     _draw_sides(figure.add_subplot(grid[0, 0]), result)

@@ -32,6 +32,13 @@ AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
 COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
 
 
+def expect(what: str, result: Any, *names: str) -> None:
+    """Raise InvalidParameterError for a result of another kind, which lacks something that is drawn."""
+    for name in ("privacy", *names):
+        if not hasattr(result, name):
+            raise InvalidParameterError(f"expected {what}; got a {type(result).__name__}, which has no {name}")
+
+
 def require_format(suffix: str) -> str:
     """Name of the picture format with this file ending (``.png``, ``.pdf``, ``.svg``, ...), which matplotlib must know.
 

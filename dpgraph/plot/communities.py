@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
 from dpgraph.plot.base import ACROSS, AS_WRITTEN, COMMUNITIES, GREY, PALE, SIDES
 from dpgraph.plot.curves import draw_degrees
@@ -49,6 +48,7 @@ def plot_communities(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_communities(graph, epsilon=2.0, communities=2)
     >>> plot_communities(result, title="planted-cut").savefig("/dev/null", format="png")
     """
+    base.expect("the result of private_communities", result, "block_stds")
     figure = base.new_figure(9.6, 5.2)
     matrix, bars = figure.subplots(1, 2, width_ratios=(1.5, 1))
     weights, sizes = np.asarray(result.block_weights), np.bincount(result.labels)
@@ -134,9 +134,7 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     >>> result = dpgraph.private_communities(nx.planted_partition_graph(3, 60, 0.4, 0.02, seed=1), epsilon=3.0)
     >>> plot_graph(result).savefig("/dev/null", format="png")
     """
-    for name in ("labels", "nodes", "degrees", "block_weights"):
-        if not hasattr(result, name):
-            raise InvalidParameterError(f"expected communities; a {type(result).__name__} has no {name}")
+    base.expect("communities", result, "labels", "nodes", "degrees", "block_weights")
     figure = base.new_figure(7.6, 7.2)
     axes, sampled = figure.subplots(), hasattr(result, "sample")
     what = draw_communities(axes, result, rng)
@@ -288,6 +286,7 @@ def plot_report(result: Any) -> Figure:
     >>> page = dpgraph.report(dpgraph.datasets.load("us-flights"), epsilon=4.0)
     >>> plot_report(page).savefig("/dev/null", format="png")
     """
+    base.expect("a report", result, "communities", "degrees", "cut")
     figure = base.new_figure(13.0, 7.0)
     places = figure.subplot_mosaic([["map", "degrees"], ["map", "numbers"]], width_ratios=(1.1, 1))
     draw_communities(places["map"], result.communities)

@@ -38,6 +38,7 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_spectrum(dpgraph.datasets.load("planted-cut"), 6, epsilon=2.0, delta=1e-6)
     >>> plot_spectrum(result).savefig("/dev/null", format="png")
     """
+    base.expect("the result of private_spectrum", result, "values", "regularization")
     figure = base.new_figure(6.4, 3.8)
     axes = figure.subplots()
     order = np.arange(1, len(result.values) + 1)
@@ -75,6 +76,7 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_degree_distribution(dpgraph.datasets.load("planted-cut"), epsilon=1.0)
     >>> plot_degree_distribution(result).savefig("/dev/null", format="png")
     """
+    base.expect("the result of private_degree_distribution", result, "ccdf")
     figure = base.new_figure(6.8, 4.4)
     axes = figure.subplots()
     draw_degrees(axes, result)
@@ -127,6 +129,7 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
     >>> result = private_marginals(data, 2, epsilon=1.0, delta=1e-6)
     >>> plot_marginal(result, [0, 2]).savefig("/dev/null", format="png")
     """
+    base.expect("the result of private_marginals", result, "table")
     if len(columns) != 2:
         raise InvalidParameterError(f"a heat map shows two columns; got {len(columns)}")
     table = result.table(list(columns))  # refuses unknown columns
