@@ -63,11 +63,6 @@ def louvain_runs(g: igraph.Graph) -> list[igraph.VertexClustering]:
     return [g.community_multilevel() for _ in range(_LOUVAIN_RUNS)]
 
 
-def louvain_modularity(g: igraph.Graph) -> float:
-    """Mean modularity of Louvain's communities, without privacy."""
-    return float(np.mean([found.modularity for found in louvain_runs(g)]))
-
-
 def agreement(some: list[list[int]], others: list[list[int]] | None = None, method: str = "adjusted_rand") -> float:
     """Mean agreement of each with each, or of every two of the same."""
     pairs = itertools.combinations(some, 2) if others is None else itertools.product(some, others)

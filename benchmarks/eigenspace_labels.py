@@ -172,13 +172,6 @@ METHODS: dict[str, Method] = {
 }
 
 
-#: Columns of the table of the documentation.
-SHOWN = (
-    "default, delta 1e-6", "labels", "labels 1/2, 1 product", "labels 1/2, 2 products", "9 products, l2",
-    "labels 1/4, Gaussian",
-)  # fmt: skip
-
-
 def measure(table: ResumableTable, until: float) -> None:
     for epsilon, graphs in (*((epsilon, GRAPHS) for epsilon in EPSILONS), (EPSILONS[0], CHECKED)):
         for name, rank in graphs:

@@ -37,7 +37,6 @@ GRAPHS = ("email-Eu-core", "ca-HepTh", "wiki-Vote", "ego-Facebook", "fb100-Rice3
 PATTERNS = ("triangle", "wedge", "3-star", "4-cycle", "4-clique")
 RUNS = 201
 DELTA = 1e-6
-WIDTHS = (5, 30, 200, 2000)
 #: Intervals whose ends are looked for, and how often an interval may miss.
 WIDE, MISS = 15, 0.05
 #: Releases of two widths.

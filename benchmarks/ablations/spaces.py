@@ -133,7 +133,6 @@ STABLE = tuple(
     for make, rank, epsilons in ((GAPS, 2, (1.0, 2.0, 5.0)), (BLOCKS, 3, (2.0, 5.0)), (COLLEGE, 1, (4.0, 8.0)))
     for epsilon in epsilons
 )
-BY_RANK = tuple(space(make, 2, epsilon, "coherence") for make in (GAPS, BLOCKS) for epsilon in (2.0, 4.0))
 
 P, V, R, E, RULE = T.POWER, T.VECTOR, T.RESIDUAL, T.EMBEDDING, T.EMBEDDING_RULE
 
