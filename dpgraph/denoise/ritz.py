@@ -21,10 +21,9 @@ class Estimate:
 
     # All Ritz values with their signs, shape (k,)
     values: FloatArray
-    # Answers, shape (n, r), leading ones first: the released products, plus `shift` times their bases, in this mixture
+    # Answers, shape (n, r), leading ones first: the released products in this mixture
     vectors: FloatArray
     mixture: FloatArray
-    shift: float
     # Variance of the noise of their entries, and squared norm of what is of other Ritz vectors, for each column
     variance: FloatArray
     others: FloatArray
@@ -46,12 +45,12 @@ class Estimate:
 
     @property
     def sizes(self) -> FloatArray:
-        """Sizes of the leading (shifted) values: Ritz values, or of an answer without its noise if that is more."""
+        """Sizes of the leading values: Ritz values, or of an answer without its noise if that is more."""
         return np.maximum(self._ritz_sizes, np.sqrt(np.maximum(squares(self.vectors) - self.noise, 0.0)))
 
     @property
     def _ritz_sizes(self) -> FloatArray:
-        return np.asarray(np.abs(self.values[: self.rank] + self.shift))
+        return np.asarray(np.abs(self.values[: self.rank]))
 
     def _residuals(self, deviations: float) -> FloatArray:
         """Squared norm of what is outside beyond its noise, plus so many standard deviations of that."""
@@ -67,7 +66,7 @@ class Estimate:
         """
         inside, beyond = self.values[: self.rank, None], self.values[None, self.rank :]
         gaps = np.maximum(np.abs(inside - beyond), np.finfo(float).tiny)
-        return np.asarray(np.abs(beyond + self.shift) / gaps)
+        return np.asarray(np.abs(beyond) / gaps)
 
     @property
     def _anywhere(self) -> FloatArray:
@@ -133,16 +132,14 @@ class Space:
         values, h = np.linalg.eigh(across * weight + across.T * (1.0 - weight))
         order = np.argsort(-values if largest else -np.abs(values))
         values, h = values[order], h[:, order]
-        shift = _shift(values, rank) if largest else 0.0
         n, rank, bases, products = len(self._bases), min(rank, len(h)), self._bases[:, used], self._products[:, used]
-        turned = _Mixture(h, energy + shift * (across + across.T) + shift**2 * np.eye(len(h)), seen)
+        turned = _Mixture(h, energy, seen)
         weights = turned.weights(rank, n)
         mixture, plain = mix @ weights, h[:, : 2 * rank]
         found = Estimate(
             values=values,
-            vectors=(products @ mixture + shift * (bases @ mixture)) if shift else products @ mixture,
+            vectors=products @ mixture,
             mixture=mixture,
-            shift=shift,
             variance=squares(weights / seen[:, None]),
             others=turned.others(weights, n),
             outside=products @ (mix @ plain) - bases @ (mix @ (across @ plain)),
@@ -166,18 +163,6 @@ class Space:
         kept |= (squares > rounded) & (noise <= KRYLOV.harmless * self._size)
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
-
-
-def _shift(values: FloatArray, rank: int) -> float:
-    """The shift that is best for the `rank` algebraically largest of these (decreasing) Ritz values, at least 0.
-
-    Products enlarge what is wrong with a vector along the most negative value -b, beside the smallest value a > 0 that
-    is sought, by |s - b|/(a + b), and along values close to 0, which no basis may have seen, by s/a.
-    """
-    a, b = float(values[min(rank, len(values)) - 1]), -float(values[-1])
-    if b <= 0.0:
-        return 0.0
-    return b * (a / (2 * a + b)) if a > 0.0 else (b - float(values[min(rank, len(values) - 1)])) / 2
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,15 @@ def test_the_estimated_sine_is_the_sine_where_vectors_converge(shape, rank, rati
     assert found.estimated_sine == pytest.approx(exact, rel=0.3)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_beside_a_larger_negative_eigenvalue_the_cautious_sine_is_no_less_than_the_sine(seed):
+    # It was two thirds of it where products were shifted to make negative eigenvalues smaller.
+    rng = np.random.default_rng(seed)
+    U = orthonormal(rng.choice([-1.0, 1.0], size=(250, 2)))
+    found = dpgraph.private_eigenspace((U * [50.0, -200.0]) @ U.T, 1, epsilon=1.5, rng=seed, **BUDGET)
+    assert sine(U[:, :1], found.basis) <= found.cautious_sine < 0.3
+
+
 @pytest.mark.parametrize("mechanism", ["auto", "gaussian"])
 @pytest.mark.parametrize("function", ["private_projector", "private_low_rank", "private_singular_subspace"])
 def test_what_is_all_noise_says_so_in_the_repr(function, mechanism):
