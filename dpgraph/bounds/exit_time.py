@@ -26,8 +26,6 @@ _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12
 #: Shares of the width: late - early at the exit, the length of a piece, the rounding of what remains. The first may
 #: exceed its share by the part of the time that the last step may take.
 _GROWTH, _PIECE, _CURVE = 0.45, 0.2, 0.2
-#: While the width asked for is below this share of the most that D may be, a pass of that width comes first.
-_COARSE = 1 / 64
 #: First and longest step, as shares of the time that may be left, and how steps grow.
 _FIRST_STEP, _LONGEST_STEP, _LONGER = 1 / 32, 1 / 4, 1.5
 #: Most pieces of a step, before and after they are cut. Fewer make more steps, more take more memory.
@@ -93,22 +91,13 @@ def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: flo
         return 0.0
     start = state.array()
     most = min(cap, float(safe.remaining_at(start, rates)[1]))
-    while _COARSE * most > width:
-        before, most = most, _enclosed(start, rates, safe, most, _COARSE * most)[1]
-        if most > before / 2:
-            break
-    return _enclosed(start, rates, safe, most, width)[0]
-
-
-def _enclosed(start: FloatArray, rates: Rates, safe: SafeSet, most: float, width: float) -> tuple[float, float]:
-    """Bounds on min(D, most) that differ by at most `width`. The closer `most` is to D, the fewer steps are needed."""
     path, least = _Enclosure(start, rates), most
     step, longest = _FIRST_STEP * most, _MOST_PARTS * _PIECE * width
     while path.early < most:
         pieces, step = path.advance(min(step, _LONGEST_STEP * most, longest), _GROWTH * width / most)
         lower, most = pieces.exit(safe, rates, most, width)
         least = min(least, lower)
-    return min(least, most), most
+    return min(least, most)
 
 
 @dataclass(frozen=True)
