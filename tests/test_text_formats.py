@@ -257,7 +257,7 @@ def test_tables_of_records_are_not_made_of_it_either(tmp_path, capsys, text):
     for command in ("covariance", "marginals"):
         assert main([command, str(path), "--epsilon", "1"]) == 2
         out, err = capsys.readouterr()
-        assert "which is not read here" in err
+        assert "of a kind that is not read here" in err
         assert not any(secret in out + err for secret in SECRETS)
 
 

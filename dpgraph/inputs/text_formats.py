@@ -61,8 +61,8 @@ def other_text(text: bytes) -> str | None:
     if found is None:
         return None
     return (
-        f"the text begins as {found.name} does, which is not read here: {found.advice}. (A name that begins so can "
-        "stand in a CSV file, in double quotes)"
+        f"the text begins as {found.name} does, of a kind that is not read here: {found.advice}. (A name that begins "
+        "so can stand in a CSV file, in double quotes)"
     )
 
 
@@ -107,7 +107,7 @@ def data_begin(text: bytes) -> int:
 
 def _unless_stated(because: str, found: _Format) -> str:
     stated = 'If it is an edge list all the same, say format="edgelist"'
-    return f"{because}, which is not read here: {found.advice}. {stated}"
+    return f"{because}, of a kind that is not read here: {found.advice}. {stated}"
 
 
 def _rows(text: bytes, at: int) -> list[list[bytes]]:
