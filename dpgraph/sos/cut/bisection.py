@@ -16,7 +16,7 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.multilevel_search import HOT, WARM, anneal_balanced, repair_and_swap, search_near_balance
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import Population, best_columns
-from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, dense_search
+from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, local_search
 from dpgraph.sos.cut.solver import SHARE_OF_ROOT, close_gap, found_alone, round_nodes, round_root
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.seed_search import SolverOptions
@@ -47,21 +47,22 @@ def solve_bisection(
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
     watch.bound = floored(objective, trivial_certificate(objective).bound)
-    search = None if n <= _SMALL else dense_search(objective, watch, generator, largest)
+    search = None if n <= _SMALL else local_search(objective, watch, generator, largest)
     known_cuts, (first, later) = np.empty((n, 0)), _numbers(objective, options)
     if options.initial is not None:
         known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
     if options.local_search and n <= _SMALL:
         known_cuts = _search_small(objective, known_cuts, largest, generator, watch, watch.until(_SHARE_OF_SEARCH))
     elif search is not None:
-        known_cuts = search.run(known_cuts, watch.until(SHARE_OF_QUICK), REPEATS_OF_QUICK)
+        share = SHARE_OF_QUICK if search.dense else _SHARE_OF_SEARCH
+        known_cuts = search.run(known_cuts, watch.until(share), REPEATS_OF_QUICK)
     elif options.local_search:
         end = watch.until(_SHARE_OF_SEARCH)
         known_cuts = search_near_balance(objective, known_cuts, largest, generator, watch, end, first)
     if known_cuts.size and time_is_up():
         return found_alone(watch, objective, (np.arange(n), np.copy), known_cuts[:, 0])
     began = time.monotonic()
-    share = _SHARE if search is None else SHARE_OF_ROOT  # the search comes to good cuts soon, and goes on afterwards
+    share = SHARE_OF_ROOT if search is not None and search.dense else _SHARE  # the search soon comes to good cuts then
     free = _relaxed(objective, generator, watch, share, tol=options.tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, watch, began)
     cuts = known_cuts

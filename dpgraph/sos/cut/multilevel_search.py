@@ -26,6 +26,37 @@ SWEEPS = 200
 _PARENTS = (0, 2, 1, 2)  # of multilevel cuts in turn: what they agree on is merged
 
 
+class Evolution:
+    """Cuts near balance, one after the other: multilevel ones, and annealed ones.
+
+    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
+    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
+    many as are kept, as annealing suits graphs with hubs and not meshes.
+    """
+
+    def __init__(
+        self, objective: SparseObjective, kept: Population, largest: int, rng: np.random.Generator, watch: Watch
+    ) -> None:
+        self._objective, self._kept, self._largest, self._rng, self._watch = objective, kept, largest, rng, watch
+        self._wait, self._left, self._flows = 1, 1, can_flow(objective)
+
+    def next(self, number: int) -> FloatArray:
+        """The next cut, which is to enter those that are kept before another one; it has a `number`."""
+        kept = self._kept
+        if self._left == 0:
+            hot, sweeps = self._rng.uniform(WARM, HOT), self._watch.options.sweeps
+            best = kept.in_order()[:, :1]
+            cut = anneal_balanced(self._objective, best, self._largest, self._rng, sweeps=sweeps, hot=hot)[:, 0]
+            better = self._objective.cut_value(cut) > self._watch.value
+            self._left = self._wait = 1 if better else min(2 * self._wait, kept.keep)
+            return cut
+        self._left -= 1
+        few = _PARENTS[number % len(_PARENTS)] if number >= kept.keep else 0
+        parents = self._rng.permutation(kept.values.size)[:few]
+        cut = multilevel_cut(self._objective.rows, self._largest, self._rng, kept.cuts[:, parents])
+        return _after_flows(self._objective, cut, self._largest) if self._flows else cut
+
+
 def search_near_balance(
     objective: SparseObjective,
     cuts: FloatArray,
@@ -35,27 +66,12 @@ def search_near_balance(
     deadline: float,
     numbers: Iterable[int],
 ) -> FloatArray:
-    """The best of `cuts`, multilevel ones, and annealed ones: those of some `numbers`, until the deadline.
-
-    Once there are as many as are kept, most multilevel cuts merge what one or two of them agree on. The best is
-    annealed from a random temperature; each time in vain twice as many multilevel cuts come before the next, up to as
-    many as are kept, as annealing suits graphs with hubs and not meshes.
-    """
-    keep, sweeps = 2 * watch.options.starts, watch.options.sweeps
-    kept, wait, left, flows = Population(objective, cuts, keep), 1, 1, can_flow(objective)
+    """The best of `cuts`, and of those of some `numbers` of an :class:`Evolution`, until the deadline."""
+    kept = Population(objective, cuts, 2 * watch.options.starts)
+    evolution = Evolution(objective, kept, largest, rng, watch)
     for number in numbers:
-        before, began = watch.value, time.monotonic()
-        if left == 0:
-            hot = rng.uniform(WARM, HOT)
-            cut = anneal_balanced(objective, kept.in_order()[:, :1], largest, rng, sweeps=sweeps, hot=hot)[:, 0]
-        else:
-            parents = rng.permutation(kept.values.size)[: _PARENTS[number % len(_PARENTS)] if number >= keep else 0]
-            cut = multilevel_cut(objective.rows, largest, rng, kept.cuts[:, parents])
-            cut = _after_flows(objective, cut, largest) if flows else cut
-        watch.found(kept.enter(cut))
-        if left == 0:
-            wait = 1 if watch.value > before else min(2 * wait, keep)
-        left = wait if left == 0 else left - 1
+        began = time.monotonic()
+        watch.found(kept.enter(evolution.next(number)))
         if 2.0 * time.monotonic() - began >= deadline or watch.done():  # another one would end too late
             break
     return kept.in_order()

@@ -1,8 +1,9 @@
 """Local search among the cuts of a dense graph, or those near balance, until a time is up: two methods in turn.
 
-Annealing from random cuts comes to good ones soonest. Better ones are found near these: by tabu search between two of
-them, or, near balance, by annealing the best. Nobody can tell beforehand when: the method goes on that has spent the
-least time since it last found a better cut. Where there is no limit, time is counted in operations: one seed, one cut.
+Annealing from random cuts comes to good ones soonest, but for meshes, of which an evolution of multilevel cuts does. In
+dense graphs better ones are found near these: by tabu search between two of them, or, near balance, by annealing the
+best. Nobody can tell beforehand when: the method goes on that has spent the least time since it last found a better
+cut. Where there is no limit, time is counted in operations: one seed, one cut.
 """
 
 import math
@@ -13,7 +14,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.kernels import search_past_losses
-from dpgraph.sos.cut.multilevel_search import HOT, SWEEPS, WARM, anneal_balanced
+from dpgraph.sos.cut.multilevel_search import HOT, SWEEPS, WARM, Evolution, anneal_balanced
 from dpgraph.sos.cut.objective import UNCOMPILED, SparseObjective
 from dpgraph.sos.cut.rounding import Population, cooled
 from dpgraph.sos.watch import Watch
@@ -35,7 +36,7 @@ def found_often(count: int, repeats: float, soon: float) -> bool:
     return count >= repeats and (time.monotonic() >= soon or count >= _OFTEN * repeats)
 
 
-class DenseSearch:
+class LocalSearch:
     """The best cuts so far, and the time that each method has spent in vain; all cuts with |sum x| <= largest."""
 
     def __init__(
@@ -52,13 +53,16 @@ class DenseSearch:
             return anneal_balanced(objective, signs, largest, rng, **given)
 
         self._anneal = anneal
-        self._kept = Population(objective, np.empty((n, 0)), max(self._starts, 2))
+        self.dense, bound = _is_dense(objective), n if largest is None else largest
+        self._kept = Population(objective, np.empty((n, 0)), max((1 if self.dense else 2) * self._starts, 2))
+        self._evolution, self._number = Evolution(objective, self._kept, bound, rng, watch), 0
         self._sweep = n * objective.flip_cost() / _OPERATIONS  # in seconds
         self._end = deadline() if self._limited else _SECONDS
-        first = _SHARE_OF_FIRST * (self._end - self._now()) / self._sweep
+        first = _SHARE_OF_FIRST * (self._end - self._now()) / self._sweep if self.dense else 0.0
         self._effort = int(np.clip(first, _FEWEST_SWEEPS, _LONG))  # sweeps times starts
         self._rate = 1e300  # of these, in a second
-        self._vain = dict.fromkeys([self._annealed, self._past_losses if largest is None else self._warmed], 0.0)
+        other = self._warmed if largest is not None else self._past_losses
+        self._vain = dict.fromkeys([self._annealed, other] if self.dense else [self._evolved, self._annealed], 0.0)
         self._takes = dict.fromkeys(self._vain, 0.0)
 
     def run(self, cuts: FloatArray, end: float, repeats: float = math.inf, soon: float = 0.0) -> FloatArray:
@@ -90,7 +94,7 @@ class DenseSearch:
         """Annealed from random cuts, twice as long as the last time unless there is no time for that."""
         began = self._now()
         effort = max(int(min(self._effort, self._rate * max(self._end - began, 0.0))), _FEWEST_SWEEPS)
-        starts = 1 if effort < _LONG else self._starts
+        starts = self._starts if self.dense and effort >= _LONG else 1
         sweeps = int(min(effort // starts, self._most))
         cuts = np.where(self._rng.random((self._objective.n_vertices, starts)) < 0.5, 1.0, -1.0)
         found = self._anneal(cuts, sweeps=sweeps)
@@ -104,6 +108,11 @@ class DenseSearch:
         """The best cut, annealed from a random temperature."""
         self._work += (SWEEPS if self._sweeps is None else self._sweeps) * self._sweep
         return self._anneal(self._kept.in_order()[:, :1], sweeps=self._sweeps, hot=self._rng.uniform(WARM, HOT))
+
+    def _evolved(self) -> FloatArray:
+        """The next cut of the evolution."""
+        self._number += 1
+        return self._evolution.next(self._number - 1)[:, None]
 
     def _past_losses(self) -> FloatArray:
         """A tabu search from a mixture of two of the best, which has the sides of both where they agree.
@@ -122,13 +131,17 @@ class DenseSearch:
         return x[:, None]
 
 
-def dense_search(
+def _is_dense(objective: SparseObjective) -> bool:
+    """Whether a look at all vertices costs little beside a flip."""
+    return UNCOMPILED < objective.n_vertices <= _DENSE * objective.flip_cost()
+
+
+def local_search(
     objective: CutObjective, watch: Watch, rng: np.random.Generator, largest: int | None = None
-) -> DenseSearch | None:
-    """The search, if there is time for one, and a look at all vertices costs little beside a flip."""
-    n, options = objective.n_vertices, watch.options
-    if not options.local_search or time_is_up():
+) -> LocalSearch | None:
+    """The search of a dense graph, or, near balance and within a time limit, of any one, if there is time for it."""
+    if not watch.options.local_search or not isinstance(objective, SparseObjective) or time_is_up():
         return None
-    if isinstance(objective, SparseObjective) and UNCOMPILED < n <= _DENSE * objective.flip_cost():
-        return DenseSearch(objective, watch, rng, largest)
+    if _is_dense(objective) or (largest is not None and watch.options.time_limit is not None):
+        return LocalSearch(objective, watch, rng, largest)
     return None

@@ -26,7 +26,7 @@ from dpgraph.sos.cut.rounding import (
     patient_search,
     recombine,
 )
-from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, dense_search, found_often
+from dpgraph.sos.cut.search import REPEATS_OF_QUICK, SHARE_OF_QUICK, found_often, local_search
 from dpgraph.sos.seed_search import SeedSearch, SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -65,7 +65,7 @@ def solve_max_cut(
         quick: FloatArray = np.asarray(1.0 - 2.0 * given.T, dtype=np.float64)
         hurried = options.time_limit is not None and options.local_search
         late = hurried and not quick.size and time_is_up()
-        search = dense_search(core, watch, generator) if hurried else None
+        search = local_search(core, watch, generator) if hurried else None
         if late and isinstance(core, SparseObjective) and core.entries.min(initial=0.0) < 0.0:
             quick = np.ones((n, 1))  # any other may be worth less, and takes a look at all weights
         elif search is not None:

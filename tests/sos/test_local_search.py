@@ -1,9 +1,11 @@
-"""Searches of dense graphs with a time limit: who goes on, and what is kept."""
+"""Local searches of cuts: who goes on, and what is kept."""
 
 import itertools
 import time
 from collections import Counter
+from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -21,39 +23,50 @@ def weights():
     return A + A.T
 
 
-@pytest.mark.parametrize("better", ["annealed", "past_losses"])
+@pytest.mark.parametrize(
+    ("better", "other", "degree", "largest"),
+    [
+        ("annealed", "past_losses", 129, None),
+        ("past_losses", "annealed", 129, None),
+        ("warmed", "annealed", 129, 0),
+        ("evolved", "annealed", 2, 0),
+        ("annealed", "evolved", 2, 0),
+    ],
+)
 def test_the_method_that_finds_better_cuts_goes_on_and_the_other_gets_as_much_time_once_it_does_not(
-    better, weights, monkeypatch
+    better, other, degree, largest, monkeypatch
 ):
     clock, calls = [0.0], list[str]()
-    ladder = [np.where(np.arange(130) < k, 1.0, -1.0) for k in range(1, 60)]
-    objective = SparseObjective(sparse.csr_array(weights))
+    n = 130 if degree > 2 else 400
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.random_regular_graph(degree, n, seed=0), dtype=float))
+    ladder = [np.where(np.arange(n) < k, 1.0, -1.0) for k in range(1, 60)]
     ladder.sort(key=objective.cut_value)
+    ladder = [ladder[0], *(cut for a, cut in pairwise(ladder) if objective.cut_value(cut) > objective.cut_value(a))]
 
     def scripted(name):
         def method(_self):
             calls.append(name)
             clock[0] += 1.0
-            gains = name == better and len(calls) < 40
+            gains = name == better and len(calls) < 20
             return ladder[len(calls) if gains else 0][:, None]
 
         return method
 
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    for name in ("annealed", "past_losses"):
-        monkeypatch.setattr(searching.DenseSearch, f"_{name}", scripted(name))
+    for name in (better, other):
+        monkeypatch.setattr(searching.LocalSearch, f"_{name}", scripted(name))
     watch = Watch(objective, SolverOptions(time_limit=100.0), "test")
-    searching.DenseSearch(objective, watch, np.random.default_rng(0)).run(np.empty((130, 0)), 80.0)
-    gaining, after = Counter(calls[:39]), Counter(calls[41:])
-    assert gaining[better] >= 37
-    assert abs(after["annealed"] - after["past_losses"]) <= 2
+    searching.local_search(objective, watch, np.random.default_rng(0), largest).run(np.empty((n, 0)), 60.0)
+    gaining, after = Counter(calls[:19]), Counter(calls[21:])
+    assert gaining[better] >= 17
+    assert abs(after[better] - after[other]) <= 2
 
 
 def test_a_search_of_few_sweeps_goes_on_with_as_many(weights, monkeypatch):
     clock, made = [0.0], list[int]()
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     objective = SparseObjective(sparse.csr_array(weights))
-    search = searching.DenseSearch(
+    search = searching.LocalSearch(
         objective, Watch(objective, SolverOptions(sweeps=7, time_limit=1e9), "test"), np.random.default_rng(0)
     )
 
