@@ -15,6 +15,7 @@ from dpgraph.sos.cut import search as searching
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.watch import Watch
+from dpgraph.threads import within
 
 
 @pytest.fixture
@@ -105,3 +106,10 @@ def test_no_cut_that_was_given_or_found_is_lost_at_any_limit(solve, weights):
             weights, time_limit=limit, rng=1, initial=best.partition, callback=lambda _, v, __, f=found: f.append(v)
         )
         assert again.value >= max([best.value, *found]) - 1e-9 * abs(best.value)
+
+
+def test_without_time_to_find_out_no_cut_is_known_to_satisfy_every_edge():
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.grid_2d_graph(30, 30), dtype=float))
+    assert objective.unfrustrated() is not None
+    with within(1e-6):
+        assert objective.unfrustrated() is None

@@ -29,6 +29,7 @@ _SWEEPS_AT_LEAST, _MOST_DRAWN = 16, 100  # between two times that starts are dra
 _AT_ONCE = 2**14  # entries that a processor's cache holds
 _LARGE, _SHARE_OF_LOW = 2**20, 0.03  # entries, and vertices of low degree, fewer of which are not worth the copies
 _SHARE_OF_ELIMINATION = 0.25  # of the time that is left
+_JOINED = 2e-7  # seconds for an entry of a large matrix whose vertices are joined
 #: Vertices up to which matrix products are as quick as anybody can notice.
 _SMALL = 300
 #: Vertices up to which numpy anneals about as quickly as loops that take seconds to compile.
@@ -291,7 +292,7 @@ class SparseObjective(_ListedObjective):
         return core, kept, lift
 
     def unfrustrated(self) -> FloatArray | None:
-        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953).
+        """If every edge's wish leaves the two copies of each vertex apart (Harary 1953), and there is time to find out.
 
         In most dense graphs the triangles at one vertex say that it does not.
         """
@@ -306,6 +307,8 @@ class SparseObjective(_ListedObjective):
             mine = np.repeat(sides[first:last], np.diff(M.indptr[first : last + 1]))
             if np.any(mine * sides[M.indices[own]] * M.data[own] > 0.0):
                 return None
+        if time.monotonic() + _JOINED * self.entries.size > deadline():
+            return None
         u, v = M.tocoo().coords
         part = sides_joined(n, u, v, M.data > 0.0)
         one, other = part[:n], part[n:]
