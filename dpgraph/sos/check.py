@@ -71,7 +71,8 @@ def tables_of(terms: list[Any], n: int, q: int, whole: Any) -> Tables:
     for *scope, given in terms:
         need(all(type(i) is int and 0 <= i < n for i in scope), "a term has no variables")
         need(len(scope) in (1, 2) and scope == sorted(set(scope)), "the variables of a term do not increase")
-        table = whole(given) if isinstance(given, list) else whole(given) * (1 - np.eye(q, dtype=int)).astype(object)
+        differ = (1 - np.eye(q, dtype=int)).astype(object)  # beside other numbers an array would round large ones
+        table = whole(np.array(given, dtype=object)) if isinstance(given, list) else whole(given) * differ
         need(table.shape == (q,) * len(scope), "a table has other labels")
         tables[tuple(scope)] = tables.get(tuple(scope), 0) + table
     return tables
@@ -283,8 +284,8 @@ def opened(text: str) -> tuple[dict[str, Any], Tables, Any]:
     return data, f, whole
 
 
-def verify(text: str) -> tuple[dict[str, Any], Fraction]:
-    """What is in a file, and the bound that it proves, at most the one that it claims; or :class:`Rejected`."""
+def verify(text: str) -> tuple[dict[str, Any], Fraction, Fraction]:
+    """What is in a file, the bound that it proves, at most the one that it claims, and the value; or `Rejected`."""
     data, f, whole = opened(text)
     n, q, labels, imbalance = data["n"], data["labels"], data["solution"], data["imbalance"]
     need(imbalance is None or type(imbalance) is int, "the imbalance is no number of vertices")
@@ -295,13 +296,15 @@ def verify(text: str) -> tuple[dict[str, Any], Fraction]:
     most = None if imbalance is None else min(imbalance, n) - (min(imbalance, n) - n) % 2
     need(most is None or abs(n - 2 * sum(labels)) <= most, "the sides differ by too much")
     need(data["instance"] == fingerprint(data), "the instance is another one than its fingerprint says")
-    value, claimed = sum(table[tuple(labels[v] for v in scope)] for scope, table in f.items()), whole(data["value"])
-    need(claimed <= value + (abs(claimed) >> 52), "the solution is worth less than it claims")
+    need(np.ndim(data["value"]) == np.ndim(data["bound"]) == 0, "a claim is no number")
+    value = sum(table[tuple(labels[v] for v in scope)] for scope, table in f.items())
+    exact = Fraction(value, whole(1))
+    need(whole(data["value"]) <= whole(float(exact)), "the solution is worth less than it claims")
     first, step = grid(f, n, q)
     bound = first + (proven(data, f, most, whole) - first) // step * step
     need(value <= bound, "the bound is below the solution")
     need(whole(data["bound"]) >= bound, "the bound is lower than what is proven")
-    return data, Fraction(bound, whole(1))
+    return data, Fraction(bound, whole(1)), exact
 
 
 def need_graph(data: dict[str, Any], path: str) -> None:
@@ -315,6 +318,11 @@ def need_graph(data: dict[str, Any], path: str) -> None:
     need(len(mine) == len(dict(mine)), "the certificate repeats an edge")
     theirs = {(i, j): float(w) for (i, j), w in weights.items() if w and i != j}
     need(dict(mine) == theirs, "the certificate is about another graph")
+    count = 1 + max(map(max, weights), default=-1)  # in halves of it those without edges count
+    need(
+        data["imbalance"] is None or data["n"] == count,
+        "the graph has other vertices; a line i i names one without edges",
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -323,7 +331,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m dpgraph.sos.check FILE [GRAPH]")
         return 2
     try:
-        data, bound = verify(Path(arguments[0]).read_text())
+        data, bound, exact = verify(Path(arguments[0]).read_text())
         for graph in arguments[1:]:
             need_graph(data, graph)
     except Rejected as wrong:
@@ -336,7 +344,7 @@ def main(arguments: list[str]) -> int:
         return 1
     value, claimed = float(data["value"]), float(data["bound"])
     print(f"verified: {data['problem']} with n = {data['n']}, value {value!r}, upper bound {claimed!r}")
-    print(f"proven: {float(bound)!r}{', so the solution is optimal' if Fraction(data['value']) >= bound else ''}")
+    print(f"proven: {float(bound)!r}{', so the solution is optimal' if exact == bound else ''}")
     return 0
 
 

@@ -312,3 +312,48 @@ def test_a_certificate_claims_the_value_of_tables_and_not_that_of_their_cut():
     for seed in range(20):
         result = max_2csp(csp, rng=seed, **options)
         assert result.certificate is None or result.certificate.data["value"] == result.value
+
+
+def written(terms, value, bound, **other):
+    """A certificate of three variables and two labels, or as it is said, whose one leaf is eliminated."""
+    data = {"version": 2, "problem": "max-2-csp", "n": 3, "labels": 2, "imbalance": None, "terms": terms, **other}
+    data |= {"value": value, "bound": bound, "parts": [], "order": [0, 1, 2], "widest": 99, "proof": [{}]}
+    data = {"solution": [0] * data["n"], **data}
+    return data | {"instance": check.fingerprint(data)}
+
+
+def test_whole_numbers_beyond_floats_are_not_rounded():
+    large = 2**63  # beside others in an array it would become a float: 1000 would be lost
+    terms = [[0, 1, [[0, 0], [0, large + 1000]]], [1, 2, [[0, 0], [-large, -large]]]]
+    assert accepted(written(terms, 0, 0)) is None
+    assert 1000 <= accepted(written(terms, 0, 2**20)) <= 2**20
+
+
+def test_a_value_is_claimed_to_the_last_digit(tmp_path, capsys, monkeypatch):
+    cut = {"problem": "max-cut", "solution": [0, 1, 1]}
+    above = math.nextafter(0.3, 1.0)
+    assert accepted(written([[0, 1, 0.3]], 0.3, 0.3, **cut)) == check.Fraction(0.3)
+    assert accepted(written([[0, 1, 0.3]], above, above, **cut)) is None
+    assert accepted(written([[0, 1, 0.3]], [0.3], 0.3, **cut)) is None
+    assert accepted(written([[0, 1, 0.3]], 0.3, [0.3], **cut)) is None
+    # 2^53 + 3 is rounded to 2^53 + 4: if that is the bound, nobody knows that the solution is optimal.
+    path, data = tmp_path / "file", written([[0, 1, 2**53 + 3]], 2.0**53 + 4, 2.0**53 + 4, **cut)
+    path.write_text(json.dumps(data))
+    assert check.main([str(path)]) == 0
+    assert "optimal" in capsys.readouterr().out
+    exact = check.verify(json.dumps(data))[2]
+    assert exact == 2**53 + 3
+    monkeypatch.setattr(check, "verify", lambda _: (data, check.Fraction(2**53 + 4), exact))
+    assert check.main([str(path)]) == 0
+    assert "optimal" not in capsys.readouterr().out
+
+
+def test_vertices_without_edges_are_of_the_graph_of_a_bisection(tmp_path):
+    star, path = [[0, 1, 1], [0, 2, 1], [0, 3, 1]], tmp_path / "graph"
+    for n, value in ((4, 2), (6, 3)):
+        solution = [0, 1, 1, *([0] if n == 4 else [1, 0, 0])]
+        data = written(star, value, 3, problem="max-bisection", imbalance=0, n=n, solution=solution)
+        (tmp_path / "file").write_text(json.dumps(data))
+        for lines, vertices in (("", 4), ("5 5\n", 6)):
+            path.write_text("0 1\n0 2\n3 0\n" + lines)
+            assert check.main([str(tmp_path / "file"), str(path)]) == (n != vertices), (n, vertices)
