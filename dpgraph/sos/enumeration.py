@@ -48,7 +48,8 @@ def best_cut(matrix: FloatArray, largest: int | None = None) -> FloatArray | Non
     """Signs (n,) of the largest cut of a symmetric matrix, |sum x| at most `largest`; None if rounding hides it."""
     n = len(matrix)
     weights = _whole(matrix)
-    M = np.array(weights, dtype=np.float64)
+    unit = 1 << max(max(abs(x) for row in weights for x in row).bit_length() - 1000, 0)  # sums of floats stay finite
+    M = np.array([[x / unit for x in row] for row in weights])
     M[np.diag_indices(n)] = 0.0
     total = float(np.abs(M).sum())
     slack = 0.0 if total < _EXACT else rounding_slack(2 * n + 4, total)

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from dpgraph import max_bisection, max_cut
+from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.sos import enumeration
 from dpgraph.sos.cut.objective import (
     BalancedObjective,
@@ -133,3 +133,39 @@ def test_what_is_decided_before_the_others_are_is_not_pinned_again(monkeypatch):
     result = max_bisection(W + W.T, imbalance=3, seeds=4, rounds=6, sweeps=8, starts=3, rng=1775751122)
     assert result.value == best
     assert min(entry.upper_bound for entry in result.trace) >= best
+
+
+def test_tables_of_two_labels_beside_huge_ones_are_not_called_optimal_as_a_cut():
+    csp = TwoCSP(3, 2)  # the cut that stands for it has lost the small ones: 1.2 more are possible
+    csp.add_constraint(0, 1, [[0, 1], [1, 0]])
+    csp.add_constraint(0, 2, [[0, 0.2], [0.2, 0.2]])
+    csp.add_constraint(1, 2, [[5.27e299, 4.45e299], [4.94e299, 2.91e299]])
+    for seed in range(5):
+        result = max_2csp(csp, seeds=9, rng=seed)
+        best = result.assignment == {0: 1, 1: 0, 2: 0}
+        assert result.status == ("optimal" if best and result.gap == 0.0 else "bounded")
+
+
+def test_cuts_of_weights_further_apart_than_a_float_is_large_are_listed(monkeypatch):
+    monkeypatch.setattr(enumeration, "MOST_VERTICES", 24)
+    W = np.zeros((4, 4))
+    for i, j, w in ((0, 1, 2.0**900), (1, 2, 2.0**-150), (0, 2, 3 * 2.0**-150), (2, 3, 2.0**-100)):
+        W[i, j] = W[j, i] = w
+    for result in (max_cut(W), max_bisection(W)):
+        assert result.status == "optimal"
+        assert value_of(result, W) == exact_best_cut(W)
+
+
+def test_relaxations_of_tables_far_apart_end_in_a_bound():
+    huge, q = 6.5654997639933155e299, 3
+    tables = [[[huge, 1, 1], [0, 1.1, huge], [0, huge, 0.2]], [[1, 2, 2], [2, 1, 2], [2, 3, 1]], 1.0 - np.eye(q)]
+    csp, tiny = TwoCSP(4, q), TwoCSP(6, q)
+    csp.add_constraints(np.array([[0, 1], [0, 2], [1, 2]]), np.array(tables))
+    # A driver of LAPACK that divides and conquers does not converge here, nor on other matrices now and then.
+    result = max_2csp(csp, seeds=2, tol=1e-310, rng=723610774, initial=np.array([0, 1, 1, 0]))
+    assert result.value <= result.upper_bound < 1.001 * result.value
+    # Once the first pair is pinned, nothing is left whose squares are numbers.
+    tiny.add_constraint(0, 3, [[1, 1, 0], [0, 0, 0], [0, 1, 1]])
+    tiny.add_constraint(1, 2, 4.94e-321 * np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]]))
+    for seed in range(10):
+        assert max_2csp(tiny, seeds=3, rng=seed, local_search=False).upper_bound >= 1.0

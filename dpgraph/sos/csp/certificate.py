@@ -141,8 +141,8 @@ class CSPCertificate(Certificate):
 def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> Certificate:
     """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair moments."""
     trivial = Certificate(objective.trivial_bound, "trivial")
-    if time_is_up() or not np.any(objective.tables):
-        return trivial  # attained, if there are no tables
+    if time_is_up() or not np.any(objective.tables**2):
+        return trivial  # attained, up to numbers whose squares vanish
     line, guess = _ShiftedDual.best(objective, V, S, rng)
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
@@ -160,7 +160,7 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
 
 def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> float:
     """About what :func:`certify_csp` will prove, at the cost of Lanczos runs: no bound, to decide when to stop."""
-    if not np.any(objective.tables):
+    if not np.any(objective.tables**2):
         return objective.trivial_bound
     line, guess = _ShiftedDual.best(objective, V, S, rng)
     return line.bound(guess)
@@ -253,7 +253,8 @@ class _ShiftedDual:
             return np.asarray(self.off_diagonal @ z)
 
         run = scaled_run(rest, self.diagonal, weights, rng).run(_SHORT_RUN)
-        ritz, vectors = linalg.eigh_tridiagonal(np.array(run.alpha), np.array(run.beta[:-1]))
+        tridiagonal = np.array(run.alpha), np.array(run.beta[:-1])
+        ritz, vectors = linalg.eigh_tridiagonal(*tridiagonal, lapack_driver="stev")  # "stevd" fails now and then
         low = ritz <= max(ritz[0], 0.0)
         where = weights * ((np.array(basis).T @ vectors[:, low]) ** 2 @ np.abs(ritz[low]))
         mass = np.append(where[0], where[1:].reshape(len(self.weights) - 1, -1).sum(axis=1))

@@ -118,7 +118,11 @@ def _relaxed(
         initial = np.append(0, max(given, key=objective.value)) if given else None
         signed = replace(options, seeds=options.seeds + 1, initial=initial)
         cut = solve_and_prove(objective.signed(), signed, rng)
-        solution = replace(cut, labels=cut.labels[1:])
+        # As if it were of tables: in the cut, rounding may have hidden small weights beside large ones.
+        proof = cut.proof or cut.uncertified
+        solution = Solution.of(
+            objective, cut.labels[1:], bound=cut.upper_bound, kind=cut.bound_kind, trace=cut.trace, proof=proof
+        )
     if exact is None:
         return solution
     return solution.improved(objective, exact.labels, exact.bound, exact.proof)
