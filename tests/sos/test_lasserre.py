@@ -248,3 +248,30 @@ def test_a_time_limit_that_is_over_leaves_the_trivial_bound(solve):
     result = solve(G, degree=4, time_limit=1e-6, rng=0)  # it once looked for a proof for ever
     assert result.value <= result.upper_bound <= 15.0
     assert result.status == "bounded"
+
+
+def test_a_relaxation_that_the_time_limit_cut_short_is_one_of_the_first_monomials(monkeypatch):
+    G = nx.gnp_random_graph(6, 0.7, seed=1)
+    best, build = max_cut(G).value, relaxation._MomentProblem.of
+    whole = build(TwoCSP.from_networkx(G), 4, False).entries
+    for looks in (1, 5, 9):
+        seen = iter([False] * looks)
+        with monkeypatch.context() as patch:
+            patch.setattr(relaxation, "time_is_up", lambda seen=seen: next(seen, True))
+            short = build(TwoCSP.from_networkx(G), 4, False)
+        assert np.array_equal(short.entries, whole[: looks + 1, : looks + 1])
+        monkeypatch.setattr(relaxation._MomentProblem, "of", lambda *_, short=short: short)
+        assert best <= lasserre(G, 4).upper_bound <= G.number_of_edges() + 1e-9  # also if there is time to solve it
+
+
+def test_no_step_is_begun_that_the_time_limit_would_wait_for(monkeypatch):
+    solvers, G = [], nx.gnp_random_graph(12, 0.5, seed=0)  # 79 rows: a step of interior points takes almost a second
+    for name in ("_by_splitting", "_by_interior_points"):
+        solve = getattr(relaxation, name)
+        monkeypatch.setattr(
+            relaxation, name, lambda *args, name=name, solve=solve: solvers.append(name) or solve(*args)
+        )
+    for limit in (0.3, 30.0):
+        result = max_cut(G, degree=4, time_limit=limit, gap_tol=1.0)
+        assert result.upper_bound >= result.value
+    assert solvers == ["_by_splitting", "_by_interior_points"]

@@ -98,7 +98,10 @@ def lasserre(
         problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative)
         bar.update()
         if solver == "auto":
-            solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
+            size, least = len(problem.entries) / _INTERIOR_POINT_LIMIT, max(0.2, 0.1 * _time_left())
+            solver = (
+                "clarabel" if size <= 1.0 and size**6 <= least else "scs"
+            )  # seconds of a step, as late as it may be
         moments, dual, multipliers, status = _solve(problem, solver)
         bar.update()
         values = dict(zip(problem.names, moments.tolist(), strict=True))
@@ -136,7 +139,14 @@ class _MomentProblem:
         basis = list(monomials(n, q, degree // 2))
         names = list(monomials(n, q, min(degree, n)))
         number: dict[Monomial | None, int] = {name: k for k, name in enumerate(names)}
-        entries = np.array([[number.get(product(S, T), -1) for T in basis] for S in basis])
+        rows: list[list[int]] = []
+        for k, S in enumerate(basis):  # if the time is up, the matrix of the first ones: it is semidefinite as well
+            if k and time_is_up():
+                break
+            rows.append([number.get(product(S, T), -1) for T in basis[: k + 1]])
+        entries = np.zeros((len(rows), len(rows)), dtype=np.int64)
+        for k, row in enumerate(rows):
+            entries[k, : k + 1] = entries[: k + 1, k] = row
         labels = list(itertools.product(range(q), repeat=2))
         indicators = (((u, a), (v, b)) for u, v in instance.pairs.tolist() for a, b in labels)
         probabilities = linear_in_moments(indicators, names, q - 1)
@@ -156,13 +166,17 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     cones = sparse.vstack([problem.pairs, sparse.csr_array(triangle, shape=(i.size, K))]).tocsc()
     scale = max(float(np.abs(problem.gain).max()), 1e-300)
     program = sparse.csc_matrix(-cones[:, 1:]), cones[:, [0]].toarray().ravel(), problem.gain[1:] / -scale
-    left = min(max(_SHARE_OF_SOLVER * (deadline() - time.monotonic()), _LEAST_TIME), _MOST_TIME)
+    left = min(max(_SHARE_OF_SOLVER * _time_left(), _LEAST_TIME), _MOST_TIME)
     free, duals, ended = (_by_interior_points if solver == "clarabel" else _by_splitting)(*program, m, N, left)
     if not np.all(np.isfinite(np.append(free, duals))):
         raise NotConvergedError(f"the moment relaxation could not be solved: {ended}")
     dual = np.zeros((N, N))
     dual[i, j] = dual[j, i] = scale * duals[m:] / norms
     return np.append(1.0, free), dual, scale * duals[:m], "optimal" if ended == "solved" else "optimal_inaccurate"
+
+
+def _time_left() -> float:
+    return deadline() - time.monotonic()
 
 
 def _by_interior_points(A: Any, b: FloatArray, c: FloatArray, m: int, N: int, left: float) -> _Solved:
