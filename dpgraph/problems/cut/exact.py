@@ -108,7 +108,8 @@ def max_cut(  # noqa: PLR0913
     rng : int or numpy.random.Generator, optional
         Makes the result reproducible.
     weight : str, optional
-        Edge attribute that holds the weight; None counts every edge as 1. Entries of a matrix are weights.
+        Edge attribute that holds the weight; None counts every edge as 1, parallel ones together. Entries of a matrix
+        are weights.
     target_correlation : float, default 0
         Stop pinning once the global correlation is at most this.
     beam : int, default 2
