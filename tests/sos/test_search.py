@@ -1,6 +1,7 @@
 """Depth-first branch and bound for any number of labels: no false bound, and proofs of optimality."""
 
 import itertools
+import time
 from fractions import Fraction
 
 import networkx as nx
@@ -9,6 +10,11 @@ import pytest
 
 from dpgraph import max_2csp
 from dpgraph.instance import TwoCSP
+from dpgraph.sos.csp import elimination, solver
+from dpgraph.sos.csp.costs import IntegerCosts
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.search import ExactSearch
+from dpgraph.threads import time_is_up, within
 from tests.sos.brute_force import exact_best
 
 
@@ -66,3 +72,36 @@ def test_sparse_random_instances_need_no_relaxation(graph, monkeypatch):
     for u, v in graph.edges:
         made.add_constraint(u, v, rng.random((4, 4)))
     assert exactly(made, monkeypatch).status == "optimal"
+
+
+def test_a_time_limit_that_ends_before_the_search_leaves_a_greedy_assignment(monkeypatch):
+    colours = TwoCSP.from_networkx(nx.gnm_random_graph(200, 600, seed=0), "coloring", range(4))
+    eliminated, greedy = ExactSearch.eliminated, solver.one_opt_labels
+
+    def slow(objective):
+        while not time_is_up():
+            time.sleep(0.01)
+        return eliminated(objective)
+
+    monkeypatch.setattr(ExactSearch, "eliminated", staticmethod(slow))
+    result = max_2csp(colours, time_limit=1.0, rng=0)
+    assert 450.0 <= result.value <= result.upper_bound  # no vertex has more than a quarter of its neighbours' colours
+
+    def refuse(objective):
+        raise AssertionError("there is no time for this")
+
+    monkeypatch.setattr(ExactSearch, "eliminated", staticmethod(refuse))
+    monkeypatch.setattr(solver, "one_opt_labels", lambda *given: time.sleep(0.6) or greedy(*given))
+    result = max_2csp(colours, time_limit=1.0, rng=0)
+    assert 450.0 <= result.value <= result.upper_bound
+
+
+def test_no_order_is_looked_for_that_the_time_limit_would_wait_for(monkeypatch):
+    costs = IntegerCosts.of(CSPObjective.of(TwoCSP.from_networkx(nx.gnm_random_graph(200, 600, seed=0), "coloring", 3)))
+    asked = []
+    monkeypatch.setattr(elimination, "elimination_order", lambda *given: asked.append(given) or ([], 0.0))
+    for seconds in (1e-6, 1.0):  # for each pair
+        monkeypatch.setattr(elimination, "_SECONDS_OF_A_PAIR", seconds)
+        with within(30.0):
+            assert elimination.reduced(costs).kept.size > 100
+    assert len(asked) == 1

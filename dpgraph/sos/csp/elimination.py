@@ -28,6 +28,7 @@ from dpgraph.typing import IntArray
 
 _LARGEST = 2**24  # entries of a table
 _STEPS_A_SECOND = 4e9
+_SECONDS_OF_A_PAIR = 1e-5  # to find an order
 _TELLING = 0.2  # of the time that is left: so much tells whether the rest will do
 _ROOM = 2**31  # bytes of all tables
 _SMALL = 2**16  # entries of a table that is kept
@@ -65,7 +66,7 @@ def reduced(costs: IntegerCosts) -> Core:
     series = Series(costs)
     core = Core(series.costs, series.kept, series.order, series.complete)
     n, q = core.costs.single.shape
-    if n == 0 or time_is_up():
+    if n == 0 or time.monotonic() + _SECONDS_OF_A_PAIR * len(core.costs.pairs) > deadline():
         return core
     pairs, widest = core.costs.pairs, int(math.log(_LARGEST, q) + 1e-9)
     order, steps = elimination_order(n, q, pairs, widest)

@@ -25,7 +25,7 @@ from dpgraph.sos.proofs import Proof
 from dpgraph.sos.seed_search import Correlation, SolverOptions, TraceEntry, search_seeds
 from dpgraph.sos.solution import WORTH, Solution, to_beat
 from dpgraph.sos.watch import Watch
-from dpgraph.threads import time_is_up
+from dpgraph.threads import deadline, time_is_up
 from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
@@ -34,6 +34,7 @@ _ENTRIES, _SHARE_OF_SEARCH = 2e8, 0.4  # of tables that a search copies before t
 _TIMES_TO_PROVE, _SHARE_OF_PROOF = 50, 0.6  # as many, of two labels, where a proof is wanted; of the time then
 _MOST_SEARCHED = 150  # variables that elimination leaves: more are hardly ever proven
 _LARGE = 2000  # variables from which the default tolerance grows with their number
+_TIMES_TO_COPY = 2.0  # in less than so many times what a greedy search took, no costs can be moved
 _LEAST_LEFT = 1e-3  # seconds of a time limit that is over
 
 
@@ -54,9 +55,9 @@ def solve_csp(
     are a max-cut on one more vertex and solved as such.
     """
     generator, began = as_generator(rng), time.monotonic()
+    start = np.zeros(objective.n_variables, dtype=np.int64) if options.initial is None else options.initial
     if time_is_up():
-        labels = np.zeros(objective.n_variables, dtype=np.int64) if options.initial is None else options.initial
-        return _late(objective, labels, objective.trivial_bound, MessageProof(objective))
+        return _late(objective, start, objective.trivial_bound, MessageProof(objective))
     prove, as_cut = options.search == "optimal", objective.alphabet_size == 2 and not nonnegative
     asks_for_rounding = (options.seeds > 1 or not options.local_search) and not prove
     if asks_for_rounding or (as_cut and not ExactSearch.fits(objective)):
@@ -67,11 +68,18 @@ def solve_csp(
         limit = None if limit is None else max(began + share * limit - time.monotonic(), _LEAST_LEFT)
         return replace(options, search="beam", time_limit=limit)
 
+    if options.time_limit is not None:  # all else may take longer, of large instances
+        start = one_opt_labels(objective, start[None])[0]
+        if deadline() - time.monotonic() < _TIMES_TO_COPY * (time.monotonic() - began):
+            start = improve_labels(objective, start[None], generator, sweeps=options.sweeps)
+            return _late(objective, start, objective.trivial_bound, MessageProof(objective))
     costs, core = ExactSearch.eliminated(objective)
     hopeless = core.kept.size > _MOST_SEARCHED and not prove and options.time_limit is None
     if hopeless and as_cut:
         return _relaxed(objective, options, nonnegative, generator, None)
     exact = ExactSearch(objective, (costs, core), options, generator)
+    if options.time_limit is not None:
+        exact.improved_by(start)
     with Watch(objective, left(1.0), "search") as watch:
         long = as_cut and (prove if options.time_limit is None else core.kept.size <= _MOST_SEARCHED)
         entries = 0.0 if hopeless else _ENTRIES * (_TIMES_TO_PROVE if long else 1)
