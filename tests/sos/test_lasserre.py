@@ -1,6 +1,8 @@
 """Exact moment relaxations and pseudo-distributions: known values, conditioning, correlations, rounding."""
 
 import itertools
+import signal
+import threading
 
 import networkx as nx
 import numpy as np
@@ -275,3 +277,11 @@ def test_no_step_is_begun_that_the_time_limit_would_wait_for(monkeypatch):
         result = max_cut(G, degree=4, time_limit=limit, gap_tol=1.0)
         assert result.upper_bound >= result.value
     assert solvers == ["_by_splitting", "_by_interior_points"]
+
+
+def test_an_interrupt_of_operator_splitting_is_one():
+    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()  # SCS, which would take long, catches the signal
+    with pytest.raises(KeyboardInterrupt):
+        lasserre(nx.gnm_random_graph(30, 100, seed=3), 4, solver="scs")
+    timer.join()

@@ -195,6 +195,8 @@ def _by_splitting(A: Any, b: FloatArray, c: FloatArray, m: int, N: int, left: fl
     limits = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": _SPLITTING_STEPS, "time_limit_secs": left}
     program = {"A": A, "b": b, "c": c}, {"l": m, "s": [N]}
     found = import_module("scs").SCS(*program, verbose=False, **limits).solve()
+    if found["info"]["status"] == "interrupted":  # it takes the signal for itself
+        raise KeyboardInterrupt
     return found["x"], found["y"], found["info"]["status"]
 
 
