@@ -17,6 +17,6 @@ def edge_call(epsilon, rng=0, **more):
 
 def release_cut_labels(graph, call, *, mean_degree, balanced=False):
     """Release a 0/1 side for each vertex."""
-    iteration = cut_iteration(graph, balanced=balanced)
+    iteration = cut_iteration(graph)
     X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree)
     return cut_labels(X, fields, balanced=balanced)

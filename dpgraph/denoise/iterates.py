@@ -5,8 +5,6 @@ stand. To read a row is to release its field with noise, in :mod:`dpgraph.releas
 from released values.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,32 +86,15 @@ class FieldTracker:
 
 
 class Signs:
-    """Each row takes the side opposite to its field.
-
-    If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
-    of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
-    misplace vertices of a planted bisection.
-    """
-
-    def __init__(self, *, balanced: bool = False) -> None:
-        self._balanced = balanced
+    """Each row takes the side opposite to its field."""
 
     def start(self, size: int, generator: np.random.Generator) -> FloatArray:
         """Random signs."""
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
-    def answer(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> FloatArray:
-        """Signs opposite to fields, in units of their noise, less a multiplier; 0 where there is nothing to tell."""
-        if self._balanced and (excess := self._excess(block, ratio, X)):
-            ups = np.sum(ratio < 0) - excess / 2
-            ratio = ratio - np.quantile(ratio, min(max(ups / len(ratio), 0.0), 1.0))
+    def answer(self, ratio: FloatArray) -> FloatArray:
+        """Signs opposite to fields, in units of their noise; 0 where there is nothing to tell."""
         return np.asarray(-np.sign(ratio))
-
-    def _excess(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> float:
-        """How far the sum would exceed what is left alone, if the block took the sides against its fields."""
-        others = float(X.sum() - X[block].sum())
-        total = others - float(np.sign(ratio).sum())
-        return math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
 
 
 class Simplex:
@@ -126,7 +107,7 @@ class Simplex:
         """Random labels."""
         return np.asarray(np.eye(self._q)[generator.integers(0, self._q, size)])
 
-    def answer(self, _block: IntArray, ratio: FloatArray, _X: FloatArray) -> FloatArray:
+    def answer(self, ratio: FloatArray) -> FloatArray:
         """The best labels."""
         scores = ratio if self._relation is None else ratio @ self._relation
         return np.asarray(np.eye(self._q)[np.argmax(scores, axis=1)])
@@ -147,8 +128,7 @@ def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[
     n, ones = labels.size, int(labels.sum())
     larger = int(2 * ones > n)
     rows = np.flatnonzero(labels == larger)
-    # A row on side 0 costs as much as its field is negative; the multiplier may have put it against its field.
-    cost = fields[rows, 0] if larger else -fields[rows, 0]
+    cost = np.abs(fields[rows, 0])
     moved = np.argsort(np.where(cost == 0.0, np.inf, cost), kind="stable")[: rows.size - (n + 1) // 2]
     labels[rows[moved]] = 1 - larger
     return labels

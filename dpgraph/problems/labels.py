@@ -99,7 +99,7 @@ def _cut_by_power(_: NoisyPower, edges: RelatedEdges, call: Call, facts: LabelFa
 
 def _cut_by_sweeps(_: BoundedIterates, edges: RelatedEdges, call: Call, facts: LabelFacts, total: Any) -> Cut:
     """Private block coordinate descent on a public iterate."""
-    iteration = cut_iteration(edges.graph, balanced=facts.balanced)
+    iteration = cut_iteration(edges.graph)
     X, fields = release_core_iterates(edges.graph, iteration, call, mean_degree=_mean_degree(total, facts))
     return Cut(cut_labels(X, fields, balanced=facts.balanced))
 

@@ -337,7 +337,7 @@ def sweeps_steer_without_noise(monkeypatch):
             return seen["fields"]
 
         oracle = dataclasses.replace(iteration.oracle, fields=fields)
-        steered = SimpleNamespace(start=response.start, answer=lambda block, _, X: -np.sign(seen["fields"]))
+        steered = SimpleNamespace(start=response.start, answer=lambda _: -np.sign(seen["fields"]))
         return release(dataclasses.replace(iteration, oracle=oracle, response=steered), *arguments, **options)
 
     monkeypatch.setattr(degree_core, "release_repeated_sweeps", exactly)

@@ -126,8 +126,8 @@ def private_max_bisection(  # noqa: PLR0913
     G, epsilon, delta, on_halt, weight, max_weight, symmetrize, accountant, rng, progress
         As for :func:`private_max_cut`.
     mechanism : str or options object, default "auto"
-        As for :func:`private_max_cut`, with its rule for "auto". Bounded iterates get a multiplier on the sum of the
-        iterate, released graphs are cut with a price on imbalance, and vertices exchanged.
+        As for :func:`private_max_cut`, with its rule for "auto". Released graphs are cut with a price on
+        imbalance. In the end vertices are exchanged.
 
     Returns
     -------

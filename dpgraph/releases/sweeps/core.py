@@ -87,7 +87,7 @@ def release_repeated_sweeps(
             seen[block] = 0 if back else X[block]
             if k or (t and not back):  # else nothing is seen: fields are zero whatever the data
                 known.observe(back, block, ways[back].read(block, oracle.fields(block, seen)), variance)
-            new = response.answer(block, known.ratio(block), X) if t or k else response.start(block.size, generator)
+            new = response.answer(known.ratio(block)) if t or k else response.start(block.size, generator)
             known.moved(block, new - X[block])
             X[block] = seen[block] = new
         if t == 0:
@@ -136,7 +136,7 @@ def release_one_sided_sweep(
             new = response.start(block.size, call.generator)
         elif scores is None:
             means[block] = found = weights[block, None] * noise.laplace_on_grid(oracle.fields(block, X), unit, scale)
-            new = response.answer(block, found / deviations[block, None], X)
+            new = response.answer(found / deviations[block, None])
         else:
             private = score_units(scores.counts(block, X), scores.relation, unit) * unit
             new = np.eye(oracle.columns)[maximum.choose(np.asarray(private, dtype=np.float64))]

@@ -86,7 +86,7 @@ class Iteration:
     revise: Callable[[FloatArray, FloatArray], FloatArray] = lambda X, _: X
 
 
-def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
+def cut_iteration(graph: Graph) -> Iteration:
     """Signs against their fields: one column, whose fields have sensitivity w, the largest weight."""
     w = graph.max_weight
     oracle = FieldOracle(
@@ -98,7 +98,7 @@ def cut_iteration(graph: Graph, *, balanced: bool) -> Iteration:
         sensitivity=RowSensitivity(NUMBER, w),
         expect=graph.expect,
     )
-    return Iteration(oracle, Signs(balanced=balanced))
+    return Iteration(oracle, Signs())
 
 
 def label_iteration(graph: Graph, relation: FloatArray) -> Iteration:
