@@ -24,11 +24,8 @@ class Estimate:
     # Answers, shape (n, r), leading ones first: the released products in this mixture
     vectors: FloatArray
     mixture: FloatArray
-    # Variance of the noise of their entries, and squared norm of what is of other Ritz vectors, for each column
-    variance: FloatArray
-    others: FloatArray
-    # Part of the products with plain Ritz vectors, up to 2 r of them, that is outside all bases: what has not
-    # converged, and noise of this variance, in so many dimensions
+    # Part of the products with Ritz vectors, up to 2 r of them, that is outside all bases: what has not converged, and
+    # noise of this variance, which entries of the answers have too, in so many dimensions
     outside: FloatArray
     outside_variance: FloatArray
     free: int
@@ -37,6 +34,11 @@ class Estimate:
     def rank(self) -> int:
         """Of the leading space."""
         return int(self.vectors.shape[1])
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the noise of the entries of each answer."""
+        return self.outside_variance[: self.rank]
 
     @property
     def noise(self) -> FloatArray:
@@ -84,18 +86,18 @@ class Estimate:
     def sine(self, *, cautious: bool = False, noise: bool = True) -> float:
         """Estimate of the sine of the largest angle between the answers and the leading space.
 
-        A sum of squares: noise of the answer (unless `noise` is false), and what it has of other Ritz vectors; the
-        noise of B, which turns Ritz vectors towards each other; the residual, as if it pointed to values between the
-        closest and all others that have been seen (a geometric mean), or to half of those that are sought, or if
-        `cautious` to values anywhere up to these. Sizes are without the noise of B.
+        A sum of squares: noise of the answer (unless `noise` is false); the noise of B, which turns Ritz vectors
+        towards each other; the residual, as if it pointed to values between the closest and all others that have been
+        seen (a geometric mean), or to half of those that are sought, or if `cautious` to values anywhere up to these.
+        Sizes are without the noise of B.
         """
         if self.rank == len(self.vectors):  # the space is all there is
             return 0.0
-        kept, variance = self._kept**2, self.outside_variance[: self.rank]
+        kept, variance = self._kept**2, self.variance
         spread = np.maximum(np.sqrt(kept.mean(axis=1) * kept.max(axis=1)), 1.0) if kept.size else np.ones(self.rank)
         missing = self._residuals(1.0) * spread
         missing = np.maximum(missing, self._anywhere) if cautious else missing
-        error = self.noise * noise + self.others + kept.sum(axis=1) * variance + missing
+        error = self.noise * noise + kept.sum(axis=1) * variance + missing
         sizes = np.maximum(self._ritz_sizes**2 - 2 * len(self.values) * variance, 0.0)
         known = np.where(np.isfinite(error), error, 1.0)
         return math.sqrt(float(np.max(np.where(np.isfinite(error), known / (known + sizes), 1.0))))
@@ -108,8 +110,8 @@ class Space:
         self._bases, self._products = (np.empty((n, most), order="F") for _ in range(2))
         self._stds = np.empty(0)
         self._size = 0.0  # of the least value that is sought, as far as it is known
-        # Inner products: of bases, of products, and of bases with products
-        self._gram, self._energy, self._across = (np.zeros((most, most)) for _ in range(3))
+        # Inner products: of bases, and of bases with products
+        self._gram, self._across = (np.zeros((most, most)) for _ in range(2))
 
     def add(self, basis: FloatArray, product: FloatArray, std: float) -> None:
         """Keep the product with a public basis, whose noise has this standard deviation."""
@@ -118,33 +120,29 @@ class Space:
         self._bases[:, new], self._products[:, new] = basis, product
         self._stds = np.append(self._stds, np.full(basis.shape[1], std))
         bases, products = self._bases[:, all_], self._products[:, all_]
-        for inner, columns, added in ((self._gram, bases, basis), (self._energy, products, product)):
-            inner[all_, new] = columns.T @ added
-            inner[new, all_] = inner[all_, new].T
+        self._gram[all_, new] = bases.T @ basis
+        self._gram[new, all_] = self._gram[all_, new].T
         self._across[all_, new], self._across[new, all_] = bases.T @ product, basis.T @ products
 
     def estimate(self, rank: int, *, largest: bool = False) -> Estimate:
         """Leading Ritz vectors, by size or with `largest` algebraically: `rank`, and as many more as there are."""
         mix, seen = self._whitened()
         used = slice(0, self._stds.size)
-        across, energy = (mix.T @ inner[used, used] @ mix for inner in (self._across, self._energy))
+        across = mix.T @ self._across[used, used] @ mix
         weight = 1.0 / (1.0 + (seen[:, None] / seen) ** 2)  # inverse variances
         values, h = np.linalg.eigh(across * weight + across.T * (1.0 - weight))
         order = np.argsort(-values if largest else -np.abs(values))
         values, h = values[order], h[:, order]
-        n, rank, bases, products = len(self._bases), min(rank, len(h)), self._bases[:, used], self._products[:, used]
-        turned = _Mixture(h, energy, seen)
-        weights = turned.weights(rank, n)
-        mixture, plain = mix @ weights, h[:, : 2 * rank]
+        leading = h[:, : 2 * rank]
+        mixture, bases = mix @ leading, self._bases[:, used]
+        answers, rank = self._products[:, used] @ mixture, min(rank, len(h))
         found = Estimate(
             values=values,
-            vectors=products @ mixture,
-            mixture=mixture,
-            variance=squares(weights / seen[:, None]),
-            others=turned.others(weights, n),
-            outside=products @ (mix @ plain) - bases @ (mix @ (across @ plain)),
-            outside_variance=squares(plain / seen[:, None]),
-            free=max(n - len(h), 0),
+            vectors=answers[:, :rank],
+            mixture=mixture[:, :rank],
+            outside=answers - bases @ (mix @ (across @ leading)),
+            outside_variance=squares(leading / seen[:, None]),
+            free=max(len(bases) - len(h), 0),
         )
         self._size = float(found.sizes.min())
         return found
@@ -163,47 +161,6 @@ class Space:
         kept |= (squares > rounded) & (noise <= KRYLOV.harmless * self._size)
         lengths = np.sqrt(squares[kept])
         return scales[:, None] * vectors[:, kept] / lengths, lengths / loudest
-
-
-@dataclass(frozen=True)
-class _Mixture:
-    """How products are combined to an answer."""
-
-    # All Ritz vectors, shape (k, k)
-    vectors: FloatArray
-    # Inner products of the products with each direction, their noise among them
-    energy: FloatArray
-    # Noise of direction k of the space has standard deviation 1/seen_k
-    seen: FloatArray
-
-    def weights(self, rank: int, rows: int) -> FloatArray:
-        """Combinations g_j that stand for the leading Ritz vectors h_j, with <h_j, g_j> = 1, shape (k, rank).
-
-        A product with g has noise of the squared norm rows sum_k g_k^2/seen_k^2, and brings in that of the part of g
-        that is orthogonal to the leading Ritz vectors, Pg. The sum of both is least for g = M^-1 h_j, up to its length,
-        where M is the diagonal of rows/seen^2 plus P energy P: a direction that was asked for rarely has little weight
-        where it can be done without.
-        """
-        quiet = self.seen / math.sqrt(rows)
-        others = quiet[:, None] * self._others(rank)
-        solved = quiet[:, None] * self.vectors[:, :rank] / quiet.max()
-        if others.size:  # times the inverse of the identity and others others'
-            axes, sizes, _ = np.linalg.svd(others, full_matrices=False)
-            solved -= axes @ ((1.0 - (1.0 / np.hypot(1.0, sizes)[:, None]) ** 2) * (axes.T @ solved))
-        weights = quiet[:, None] / quiet.max() * solved
-        return np.asarray(weights / np.einsum("ij,ij->j", self.vectors[:, :rank], weights))
-
-    def others(self, weights: FloatArray, rows: int) -> FloatArray:
-        """Squared norm of what an answer has of products with other vectors than those sought, and not their noise."""
-        rest = self.vectors[:, weights.shape[1] :]
-        noise = rows * squares((rest @ (rest.T @ weights)) / self.seen[:, None])
-        return np.maximum(squares(self._others(weights.shape[1]).T @ weights) - noise, 0.0)
-
-    def _others(self, rank: int) -> FloatArray:
-        """A root of P energy P, shape (k, k - rank)."""
-        rest = self.vectors[:, rank:]
-        squares, axes = np.linalg.eigh(rest.T @ self.energy @ rest)
-        return np.asarray(rest @ (axes * np.sqrt(np.maximum(squares, 0.0))))
 
 
 def squares(columns: FloatArray) -> FloatArray:
