@@ -18,10 +18,9 @@ from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import BoolArray, FloatArray, IntArray
@@ -37,10 +36,6 @@ MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
 #: Numbers that are drawn at once: their arrays stay in the cache of a core.
 _BLOCK = 1 << 14
-#: So many numbers of one rate of at least this are looked up in a table, by 15 bits of U that nearly always tell.
-_MANY, _LEAST_RATE, _SHORT_BITS = 1 << 13, Fraction(1, 64), 15
-#: In the table: these bits do not tell.
-_OPEN = -(1 << 15)
 #: Doubles decide where E is further than this plus 1/k from a jump, k being the whole number that the 63 bits of U are:
 #: they leave E open by 1/k, a logarithm right to 48 bits by 2**-42.5, as E < 44, and the other operations by less than
 #: 2**-45. Beyond the second number 1/k is less than what is left of the first.
@@ -153,39 +148,10 @@ def geometric(count: int, exponent: int, generator: np.random.Generator) -> IntA
 
 def _in_blocks(results: Numbers, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> Numbers:
     """Fill an array with independent integers of weight exp(-rate |z|) if `two_sided`, else exp(-rate z), z >= 0."""
-    count = results.size
-    if count >= _MANY and rate >= _LEAST_RATE:
-        short = _words(-(-count // 4), generator).view(np.uint16)[:count]
-        np.take(_table(rate, two_sided, results.dtype), short, out=results, mode="clip")
-        left = np.flatnonzero(results == _OPEN)
-        begun, more = short[left].astype(np.uint64), _words(left.size, generator) >> np.uint64(16)
-        words = (begun >> np.uint64(1)) << np.uint64(49) | more << np.uint64(1) | begun & np.uint64(1)
-        results[left] = _whole_parts(words, rate, generator, two_sided=two_sided)
-        return results
-    for start in range(0, count, _BLOCK):
+    for start in range(0, results.size, _BLOCK):
         here = results[start : start + _BLOCK]
         here[:] = _whole_parts(_words(here.size, generator), rate, generator, two_sided=two_sided)
     return results
-
-
-@lru_cache(8)
-def _table(rate: Fraction, two_sided: bool, kind: np.dtype[Any]) -> NDArray[Any]:
-    """What :func:`_whole_parts` makes of all words with these first 15 bits and this last one, or _OPEN.
-
-    It is m or more where 2**15 U is below a place, e^c e^(-g m) 2**15, which is computed to far less than a millionth.
-    """
-    g, size = float(rate), 1 << _SHORT_BITS
-    shift = _shift_in_doubles(g) if two_sided else 0.0
-    places = size * np.exp(shift - g * np.arange(math.ceil((shift + math.log(size)) / g) + 1, 0, -1))
-    table = places.size - np.searchsorted(places, np.arange(size) + 0.5)
-    values = np.stack([table, -table if two_sided else table], axis=1)
-    values[np.concatenate([[0], np.floor(places - 1e-6), np.floor(places + 1e-6)]).astype(np.int64).clip(0)] = _OPEN
-    return values.ravel().astype(kind)
-
-
-def _shift_in_doubles(g: float) -> float:
-    """The c of a two-sided law of this rate."""
-    return -math.log1p(math.expm1(-g) / 2)
 
 
 def _whole_parts(words: IntArray, rate: Fraction, generator: np.random.Generator, *, two_sided: bool) -> IntArray:
@@ -195,7 +161,7 @@ def _whole_parts(words: IntArray, rate: Fraction, generator: np.random.Generator
     of a two-sided law, e^c = 2/(1 + e^-g).
     """
     g = float(rate)
-    shift = _shift_in_doubles(g) if two_sided else 0.0
+    shift = -math.log1p(math.expm1(-g) / 2) if two_sided else 0.0
 
     def exactly(E: Decimal) -> int:
         return math.floor((E + _shift(rate, getcontext().prec) if two_sided else E) / _decimal(rate))

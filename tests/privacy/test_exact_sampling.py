@@ -128,19 +128,6 @@ def test_a_draw_is_that_of_exact_arithmetic_however_near_a_jump_it_is(rate, two_
                 assert drawn == mpmath.ceil((c - mpmath.log(low)) / g) - 1 >= 0
 
 
-@each("rate", [Fraction(7), Fraction(1, 2), Fraction(1, 64)], parts=2)
-def test_a_table_of_draws_says_what_exact_arithmetic_does_of_the_least_and_the_largest_word_it_stands_for(rate):
-    short = np.arange(1 << 16, dtype=np.uint64)
-    for two_sided in (False, True):
-        table = exact_sampling._table(rate, two_sided, np.dtype(np.int64))
-        told = table != exact_sampling._OPEN
-        assert told.mean() > 0.98
-        for rest in (0, 2**48 - 1):
-            words = (short >> np.uint64(1)) << np.uint64(49) | np.uint64(2 * rest) | short & np.uint64(1)
-            exact = exact_sampling._whole_parts(words[told], rate, rng(15), two_sided=two_sided)
-            assert np.array_equal(table[told], exact)
-
-
 def test_logarithms_are_as_good_as_is_assumed():
     """Right to 48 bits."""
     values = (rng(13).integers(0, 1 << 63, size=4000) + 0.5) * 2.0**-63
