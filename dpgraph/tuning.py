@@ -145,8 +145,8 @@ class Embedding:
 
     # Share for the degrees, for the r x r matrix, and for the smallest degree if it is asked for
     side_share: float = 0.02
-    # regularization="auto" is this many average degrees, for products of a single vector 2 epsilon times as many, up to
-    # four times; > 0. Large values make all rows alike
+    # regularization="auto" is this many average degrees, for products of a single vector four times as many; > 0. Large
+    # values make all rows alike
     regularization: float = 16.0
 
 

@@ -219,10 +219,9 @@ def release_vector(
     """Release the leading eigenvector for a pure part of a budget.
 
     What is released is an eigenvector of the normalized matrix, which is one of the adjacency matrix as far as tau is
-    large. At small epsilon noise is what hurts, and a smaller tau holds back the vertices of largest degree.
+    large: it is four times as large as for several columns.
     """
-    multiple = EMBEDDING.regularization * min(max(2 * call.epsilon, 1.0), 4.0)
-    tau = regularize(regularization, start.mean_degree, graph.max_weight, multiple)
+    tau = regularize(regularization, start.mean_degree, graph.max_weight, 4 * EMBEDDING.regularization)
     released = release_leading_vector(graph, start.residual, call, regularization=tau)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
