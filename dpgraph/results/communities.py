@@ -65,10 +65,11 @@ class PrivateCommunities(TableResult):
     inside: tuple[float, float, float] = (math.nan, 0.0, 1.0)
 
     def __repr__(self) -> str:
+        count, (low, high) = len(self.communities), self.modularity_interval
         vague = "another run would hardly agree, " if self.vague else ""
         return (
-            f"PrivateCommunities({len(self.communities)} communities of {len(self.nodes)} vertices, estimated "
-            f"modularity {self.estimated_modularity:.4g} ± {self.estimated_modularity_std:.2g}, {vague}"
+            f"PrivateCommunities({count} {'community' if count == 1 else 'communities'} of {len(self.nodes)} vertices, "
+            f"modularity {self.estimated_modularity:.4g}, 95 % interval {low:.4g} to {high:.4g}, {vague}"
             f"{self.privacy!r})"
         )
 
