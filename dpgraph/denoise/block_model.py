@@ -305,7 +305,7 @@ def _made_simple(
 # --- clearer communities ----------------------------------------------------------------------------------------------
 
 #: Parts of a community at most; how far the strength may be from the least for any parts, on the way to 1.
-_MOST_PARTS, _ROOM = 32, 1 / 4
+_MOST_PARTS, _ROOM = 32, 1 / 8
 
 
 class Blocks(NamedTuple):
