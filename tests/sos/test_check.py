@@ -18,7 +18,7 @@ from scipy import sparse
 from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.sos import check, enumeration
-from dpgraph.sos.branching import prove
+from dpgraph.sos.branching import narrow, prove
 from dpgraph.sos.csp import elimination, solver
 
 
@@ -69,12 +69,16 @@ def solved():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "MOST_VERTICES", 24)
         yield "list", max_cut(few, weight="weight", **quick)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow, "_MOST_VERTICES", 60)
+        yield "narrow", max_cut(signed(nx.grid_2d_graph(6, 10), 2), weight="weight", **quick)
 
 
 @pytest.fixture(scope="module")
 def saved():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "MOST_VERTICES", 0)
+        patch.setattr(narrow, "_MOST_VERTICES", 0)
         return {name: (result, json.loads(json.dumps(result.certificate.data))) for name, result in solved()}
 
 

@@ -83,7 +83,8 @@ def max_cut(  # noqa: PLR0913
     unit diagonal, is solved in low-rank form to a certified gap, conditioned on `seeds` vertices chosen by global
     correlation, rounded, and improved by simulated annealing. Vertices of one or two neighbours are eliminated first,
     which loses nothing and tightens the relaxation; forests, cycles and bipartite graphs are solved in linear time. All
-    cuts of up to 24 vertices are listed instead, unless several seeds or the rounding alone are asked for.
+    cuts of up to 24 vertices are listed instead, and graphs of small treewidth are eliminated, unless several seeds or
+    the rounding alone are asked for.
 
     Parameters
     ----------

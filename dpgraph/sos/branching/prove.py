@@ -16,6 +16,7 @@ from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened, time_for_a_round
+from dpgraph.sos.branching.narrow import solve_by_elimination
 from dpgraph.sos.branching.search import Incumbent, Node, best_first
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
@@ -52,9 +53,13 @@ def solve_and_prove(
     """
     generator = as_generator(rng)
     asks_for_rounding = options.seeds > 1 or not options.local_search
-    if not asks_for_rounding and (listed := solve_by_enumeration(objective, options, imbalance)) is not None:
-        return listed
     began, limit, asked = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
+    if not asks_for_rounding:
+        exact = solve_by_enumeration(objective, options, imbalance)
+        if exact is None and imbalance is None:
+            exact = solve_by_elimination(objective, options, generator)
+        if exact is not None:
+            return exact
     core, kept, lift = objective.reduced()
     if asked and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")

@@ -58,7 +58,7 @@ class Core:
         return whole, self.complete(whole)
 
 
-def reduced(costs: IntegerCosts) -> Core:
+def reduced(costs: IntegerCosts, most_steps: float = math.inf) -> Core:
     """The 2-CSP without the variables that can be eliminated: all of them, if there is time for so many steps.
 
     Time that is up leaves what it has not reached.
@@ -72,7 +72,7 @@ def reduced(costs: IntegerCosts) -> Core:
     order, steps = elimination_order(n, q, pairs, widest)
     if len(order) < n and not time_is_up():
         order, steps = level_order(n, q, pairs, widest)
-    affordable = min(MOST_STEPS, _STEPS_A_SECOND * (deadline() - time.monotonic()))
+    affordable = min(MOST_STEPS, most_steps, _STEPS_A_SECOND * (deadline() - time.monotonic()))
     if len(order) < n or steps > affordable or (found := _eliminated(core.costs, order)) is None:
         return core
     best, more = found
