@@ -42,6 +42,7 @@ class Communities:
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 3.5
     head_ratio: float = 1.4  # Beyond the head this many, times the cube of how many heads they are; > 0
+    head_holds: float = 0.6  # unless the head holds more than this part of all ends of edges; in (0, 1)
 
 
 @dataclass(frozen=True)

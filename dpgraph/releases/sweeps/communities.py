@@ -111,12 +111,14 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
     ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
     Where they are a head of all rows, large enough to have its communities, less is enough; the more there are, the
     better others that count their edges to the head can do without them. Of even degrees it would be a matter of chance
-    which communities are in the head.
+    which communities are in the head, and where a head holds most edges a part of it has them all.
     """
     first = degrees[: min(_LARGEST_CORE, degrees.size - 1)]
-    size = np.arange(1, first.size + 1)
-    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(size)
-    head = math.inf if is_even(degrees) else min(COMMUNITIES.head * degrees.size, first.size)
+    size, whole = np.arange(1, first.size + 1), float(degrees.sum())
+    ratio = first * np.cumsum(first) / whole / np.sqrt(size)
+    head = COMMUNITIES.head * degrees.size
+    uneven = degrees[: round(head)].sum() > COMMUNITIES.head_holds * whole
+    head = math.inf if uneven or is_even(degrees) else min(head, first.size)
     least = np.where(size < head, COMMUNITIES.core_ratio, COMMUNITIES.head_ratio * (size / head) ** 3)
     core = int(np.max(size[ratio >= least * answer_noise(epsilon)], initial=0))
     return core if core > _LEAST_CORE and not too_dear(core, epsilon) else 0
