@@ -5,11 +5,15 @@ r"""Communities of a released graph whose answers are false with a known probabi
 from communities, and few from edges drawn at random. Their eigenvectors are clustered by k-means. Then vertices move,
 many at a time, to the community with which their excess is largest: the modularity of the unbiased estimates rises. All
 answers are used again and again, which costs nothing.
+
+Among the n_c rows of a community the edge is at ``2 s_c sqrt(n_c)``, much lower. So a community too small to be seen
+among all rows may be seen inside the one it was put into. Each is divided by its own eigenvectors, and vertices move
+again, as long as the modularity rises.
 """
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -18,8 +22,10 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from dpgraph.typing import FloatArray, IntArray
 
-#: At most so many eigenvectors, and rounds of moves.
-_VECTORS, _ROUNDS = 24, 20
+#: At most so many eigenvectors, starts of k-means and rounds of moves.
+_VECTORS, _STARTS, _ROUNDS = 24, 4, 20
+#: Fewer rows are not divided again.
+_LEAST_DIVIDED = 8
 #: Eigenvectors of so many rows are computed from a dense matrix.
 _DENSE = 200
 
@@ -28,13 +34,14 @@ _DENSE = 200
 class Excesses:
     """Estimated weight of each pair less what degrees explain.
 
-    An estimate is an entry of `answers` less `shift`; `std` is the standard deviation of its noise. Degrees
-    are those of the whole graph, `total` is their sum over all its vertices.
+    An estimate is an entry of `answers` less `shift`; `std` is the standard deviation of its noise. Weights are at most
+    `max_weight`. Degrees are those of the whole graph, `total` is their sum over all its vertices.
     """
 
     answers: sparse.csr_array
     shift: float
     std: float
+    max_weight: float
     degrees: FloatArray
     total: float
     resolution: float
@@ -56,14 +63,52 @@ class Excesses:
         """The sum over pairs of the same label, each twice."""
         return float(self.of_groups(labels, int(labels.max()) + 1)[np.arange(labels.size), labels].sum())
 
+    def inside(self, rows: IntArray) -> "Excesses":
+        """Of these rows among themselves, less what their degrees inside explain, which are estimates too.
+
+        Whether there is an edge is also a matter of chance, so that the weight of a pair has a variance beside noise.
+        """
+        part = replace(self, answers=self.answers[rows][:, rows], resolution=1.0)
+        degrees = np.maximum(part.answers.sum(axis=1) - self.shift * (rows.size - 1), 0.0)
+        total = max(float(degrees.sum()), np.finfo(np.float64).tiny)
+        mean = min(total / rows.size / (rows.size - 1), self.max_weight)
+        std = math.hypot(self.std, math.sqrt(mean * (self.max_weight - mean)))
+        return replace(part, degrees=degrees, total=total, std=std)
+
 
 def communities_of_answers(excesses: Excesses, rng: np.random.Generator) -> IntArray:
-    """Labels 0, 1, ... of the vertices: clusters of eigenvectors beyond the noise, one at least, improved by moves."""
+    """Labels 0, 1, ... of the vertices."""
+    points = _significant(excesses, rng, least=1)
+    best, most = np.zeros(len(points), dtype=np.int64), -math.inf
+    for _ in range(_STARTS):
+        labels, quality = _moved(excesses, _clusters(points, rng), rng)
+        if quality > most:
+            best, most = labels, quality
+    while True:
+        labels, quality = _moved(excesses, _divided(excesses, best, rng), rng)
+        if quality <= most:
+            return best
+        best, most = labels, quality
+
+
+def _divided(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> IntArray:
+    """Labels of the parts of each group that stand out of the noise inside it, which is less than that of all rows."""
+    parts = np.zeros_like(labels)
+    for label in range(int(labels.max()) + 1):
+        rows = np.flatnonzero(labels == label)
+        points = _significant(excesses.inside(rows), rng) if rows.size >= _LEAST_DIVIDED else np.zeros((rows.size, 0))
+        if points.shape[1]:
+            parts[rows] = _clusters(points, rng)
+    return labels * labels.size + parts
+
+
+def _significant(excesses: Excesses, rng: np.random.Generator, *, least: int = 0) -> FloatArray:
+    """Eigenvectors times eigenvalues, of those above the edge of the noise; at least so many."""
     n = excesses.degrees.size
     values, vectors = _leading(excesses, min(_VECTORS, max(n - 2, 1)), rng.standard_normal(n))
     kept = values > 2 * excesses.std * math.sqrt(n)
-    kept[-1] = True  # eigenvalues increase
-    return _moved(excesses, _clusters(vectors[:, kept] * values[kept], rng), rng)
+    kept[values.size - least :] = True  # eigenvalues increase
+    return np.asarray(vectors[:, kept] * values[kept])
 
 
 def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -86,12 +131,13 @@ def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:
     return np.asarray(labels, dtype=np.int64)
 
 
-def _moved(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> IntArray:
-    """Labels after rounds in which a random half of the vertices moves."""
-    for _ in range(_ROUNDS):
+def _moved(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> tuple[IntArray, float]:
+    """Labels after rounds in which a random part of the vertices moves, and the excess of weight inside groups."""
+    for last in range(_ROUNDS, -1, -1):
         labels = np.unique(labels, return_inverse=True)[1]
-        better = np.argmax(excesses.of_groups(labels, int(labels.max()) + 1), axis=1)
-        if np.array_equal(better, labels):
+        sums = excesses.of_groups(labels, int(labels.max()) + 1)
+        better = np.argmax(sums, axis=1)
+        if not last or np.array_equal(better, labels):
             break
         labels = np.where(rng.random(labels.size) < 0.5, better, labels)
-    return np.unique(labels, return_inverse=True)[1]
+    return labels, float(sums[np.arange(labels.size), labels].sum())

@@ -71,7 +71,8 @@ class FlippedGraph:
 
     def excesses(self, degrees: FloatArray, total: float, resolution: float) -> Excesses:
         """Estimates less what the degrees explain, `total` being their sum over all vertices of the graph."""
-        return Excesses(self.gain * self.adjacency, self.gain * self.flip, self.std, degrees, total, resolution)
+        answers, w = self.gain * self.adjacency, self.max_weight
+        return Excesses(answers, self.gain * self.flip, self.std, w, degrees, total, resolution)
 
     @cached_property
     def unbiased_counts(self) -> Released:

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
+from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, modularity, modularity_interval
 from dpgraph.exceptions import InvalidParameterError
@@ -216,3 +217,20 @@ def test_a_released_total_sharpens_the_weights_and_their_deviation_says_so():
         assert known.deviation(slopes) == pytest.approx(np.std(errors), rel=0.05)
         assert known.grouped(np.array([0, 0, 1, 2])).values.sum() == pytest.approx(known.values.sum())
     assert noisy.with_total(total, 1.0).deviation(slopes) < 0.3 * noisy.deviation(slopes)
+
+
+def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into():
+    sizes, flip, found = np.array([200, 150, 20, 20, 20, 20]), 0.2, 0
+    block, gain = np.repeat(np.arange(6), sizes), 1 / (1 - 2 * flip)
+    rates = np.where(np.equal.outer(block, block), np.where(sizes > 20, 0.5, 0.8)[block], 0.003)
+    for seed in range(10):
+        edges, lies = (
+            np.triu(np.random.default_rng((seed, i)).random(rates.shape) < rate, 1)
+            for i, rate in enumerate((rates, flip))
+        )
+        answers, degrees = (edges ^ lies) | (edges ^ lies).T, (edges | edges.T).sum(axis=0, dtype=float)
+        std = gain * math.sqrt(flip * (1 - flip))
+        excesses = Excesses(sparse.csr_array(gain * answers), gain * flip, std, 1.0, degrees, float(degrees.sum()), 1.0)
+        labels = communities_of_answers(excesses, np.random.default_rng(seed))
+        found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
+    assert found >= 42  # eigenvectors of all rows alone find 34 of 60
