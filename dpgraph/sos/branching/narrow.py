@@ -17,10 +17,8 @@ from dpgraph.threads import deadline, within
 
 _MOST_VERTICES, _MOST_EDGES = 20_000, 24  # and for each vertex: more take seconds, or tables that are too large
 _MOST_STEPS = 2**31  # half a second
-_IN_A_SECOND, _SHARE = (
-    4000,
-    0.8,
-)  # vertices of which a fifth of a second tells whether there is an order; of a time limit
+_IN_A_SECOND = 4000  # vertices, of which a fifth of it tells whether there is an order
+_SHARE = 0.8  # of a time limit
 
 
 def solve_by_elimination(objective: CutObjective, options: SolverOptions, rng: np.random.Generator) -> Solution | None:

@@ -99,9 +99,8 @@ def lasserre(
         bar.update()
         if solver == "auto":
             size, least = len(problem.entries) / _INTERIOR_POINT_LIMIT, max(0.2, 0.1 * _time_left())
-            solver = (
-                "clarabel" if size <= 1.0 and size**6 <= least else "scs"
-            )  # seconds of a step, as late as it may be
+            in_time = size**6 <= least  # seconds of a step of Clarabel, which may be so late
+            solver = "clarabel" if size <= 1.0 and in_time else "scs"
         moments, dual, multipliers, status = _solve(problem, solver)
         bar.update()
         values = dict(zip(problem.names, moments.tolist(), strict=True))
